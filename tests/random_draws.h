@@ -14,7 +14,7 @@
 #include "ops/transpose/transpose.h"
 #include "random_problems.h"
 
-enum { MOST_MASKS = 3, MOST_ROWS = 64 };
+enum { MOST_MASKS = 3 };
 
 /* A problem of any of the operations: what is read, what out is like, the options that count. */
 typedef struct problem {
