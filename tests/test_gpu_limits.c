@@ -451,8 +451,7 @@ static void orders(void) {
         int ndim;
         int64_t width;
         int turned; /* 1: the input lies in Fortran's order, 2: the output */
-        int64_t step;
-        int64_t side;
+        int64_t step, side;
         const char *words;
     } all[] = {{tess_f32, 2, 3, 3, 1, 300, "f32 3 x 3, Fortran's order"},
                {tess_f32, 2, 3, 1, 1, 300, "f32 3 x 3, from Fortran's order to C's"},

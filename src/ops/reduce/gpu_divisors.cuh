@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_divisors.cuh - divisions of a variance by what the host knows: by the number of elements, for the mean, and by as many less ddof.
 //
-// A division in f64 is some 25 instructions, of which short rows have two for a few elements; by a whole number whose inverse is known it is three, and the same bits.
+// A division in f64 is some 25 instructions, of which short rows have two for a few elements; by a whole number whose inverse is known it is three, and the same bits. But a division is a call, around which the compiler keeps
+// little in registers, where the three stand among all else: a text that has no registers to spare keeps the division. It says so: BY_INVERSES, before this is included.
 #ifndef TESS_REDUCE_DIVISORS_CUH
 #define TESS_REDUCE_DIVISORS_CUH
 #if KIND == 5 // VAR
@@ -24,12 +25,14 @@ __device__ __forceinline__ double quotient(double a, double b, double inverse) {
 }
 
 // Whether all elements count, of which there are as many as the host says, and none comes near the ends of f64's range.
-#define ALL_COUNT (!OMIT && IN != T_F64)
+#define INVERSES_DIVIDE (BY_INVERSES && !OMIT && IN != T_F64)
 
 // The result over k elements; less, inverse: `less` and `of_less`.
 __device__ __forceinline__ result finished_by(const node &n, int k, double ddof, double less, double inverse) {
+    if (!INVERSES_DIVIDE)
+        return finished(n, k, ddof);
     asm volatile("" : "+d"(inverse)); // the compiler made two texts of all that is around this
-    if (!ALL_COUNT || inverse == 0)
+    if (inverse == 0)
         return finished(n, k, ddof);
     const double v = quotient(n.m2, less, inverse);
     return store_as<OUT>(OPERATION == OP_STD ? sqrt(v) : v);

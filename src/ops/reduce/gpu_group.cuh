@@ -252,7 +252,7 @@ template <typename FROM> __device__ node whole_of(const share<FROM> &mine, int k
 #pragma unroll
     for (int across = GROUP / 2; OMIT && across > 0; across /= 2)
         count += __shfl_xor_sync(ALL, count, across * APART);
-    const double sum = met(start), mean = ALL_COUNT ? quotient(sum, all, of_all) : mean_of(sum, count);
+    const double sum = met(start), mean = INVERSES_DIVIDE ? quotient(sum, all, of_all) : mean_of(sum, count);
     double lane[E];
     mine.template sums<true>(lane, k, [&](element e, int j, bool there) { return second_look(wide_of(e, j), there, mean); });
     return moments_of(mean, met(lane), count);

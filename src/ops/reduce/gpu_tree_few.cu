@@ -8,6 +8,7 @@
 #else
 #include "ops/reduce/gpu_node.cuh"
 #endif
+#define BY_INVERSES (TALL <= 24) // of more, elements have the registers
 #include "ops/reduce/gpu_divisors.cuh"
 #include "ops/reduce/gpu_lanes.cuh"
 
@@ -88,7 +89,7 @@ __device__ __forceinline__ many<node> whole_of(const vector (&x)[TALL]) {
         sum.of[1] = settled_halves(sum.of[1], found);
 #pragma unroll
     for (int v = 0; v < V; v++)
-        mean[v] = ALL_COUNT ? quotient(sum.of[v], TALL, 1. / TALL) : mean_of(sum.of[v], count[v]);
+        mean[v] = INVERSES_DIVIDE ? quotient(sum.of[v], TALL, 1. / TALL) : mean_of(sum.of[v], count[v]);
     const many<double> squares = halved<double>(x, [&](const vector &its, element e, int m, int v) {
         if constexpr (BY_WORDS)
             return square_of_part(again(its.all).word[0], v, true, middle_of(mean[v], v));

@@ -8,6 +8,7 @@
 #else
 #include "ops/reduce/gpu_node.cuh"
 #endif
+#define BY_INVERSES 1
 #include "ops/reduce/gpu_group.cuh"
 
 struct groups {

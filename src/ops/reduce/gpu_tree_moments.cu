@@ -211,7 +211,6 @@ __device__ __forceinline__ node node_of_both(i64 all) {
 
 // What the threads of each column have: use(number of a column, the halving tree over their sums, the sum of what they count), by one thread.
 template <typename S, typename F> __device__ __forceinline__ void for_columns(const S *room, const int *counts, const F &use) {
-#pragma unroll 2 // with 1 or 4 the compiler moves loads behind questions, where fewer or more threads take part than are predicted
     for (int i = threadIdx.x; i < (COLUMNS * MEET + 31) / 32 * 32; i += BLOCK) {
         const int c = i / MEET < COLUMNS ? i / MEET : COLUMNS - 1, g = i % MEET, at = c / ACROSS * OF_ROOM + c % ACROSS + g * APART_ROWS;
         S sum = subtree<0, 1, MET, S>([&](int m) { return room[at + m * MEET * APART_ROWS]; });
@@ -299,8 +298,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_moments(const
     }
 #endif
     beside_sums b = {};
+    // Multiplied by what the compiler does not know to be 1: without it loads move behind questions, where other threads take part than are predicted, and unrolled by a number they take registers.
     const auto make_results = [&](unsigned unit) {
-        put_results(out, partial, p, unit, (const double *)room, counts, [&](int c, double sum, int count) { return moments_of(mean[c], sum, count); });
+        put_results(out, partial, p, unit, (const double *)room, counts, [&](int c, double sum, int count) { return moments_of(mean[c], sum * power_of_two(0), count); });
     };
     const auto make_exact = [&](unsigned unit, const many<first_sum> &sums, const beside_sums &b) {
         lay_down((i64 *)room + number * OF_ROOM, at, number, both(sums, b));

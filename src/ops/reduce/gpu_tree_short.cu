@@ -10,6 +10,11 @@
 #else
 #include "ops/reduce/gpu_node.cuh"
 #endif
+#if MOMENTS || GROUP == 1 // rows of several threads have no registers for it: they spilled, and took up to a fifth longer
+#define BY_INVERSES 1
+#else
+#define BY_INVERSES 0
+#endif
 #include "ops/reduce/gpu_divisors.cuh"
 #include "ops/reduce/gpu_stage.cuh"
 #if BLOCKS
