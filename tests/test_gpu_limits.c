@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * test_gpu_limits.c - proves: every GPU row, for the problems below, compiles by NVRTC for compute capability 8.0, 9.0 and 10.0 with the registers, stack,
- * spills and shared memory of tests/gpu_limits.txt. A text that the table knows by its key, the hash of all that is compiled, is not compiled again but for one in
- * SHARE: all of them are nine minutes of a processor. After a change that is meant: build/tests/test_gpu_limits --write. --all compiles every text, for when the compiler
- * or what is read of it changes. Skipped without the compiler that made the table: another one counts differently. */
+ * test_gpu_limits.c - proves: every GPU row, for the problems below, compiles by NVRTC for compute capability 8.0, 9.0 and 10.0 with the registers, stack, spills and shared memory of tests/gpu_limits.txt. A text that the
+ * table knows by its key, the hash of all that is compiled, is not compiled again but for one in SHARE: all of them are nine minutes of a processor. After a change that is meant: build/tests/test_gpu_limits --write. --all compiles
+ * every text, for when the compiler or what is read of it changes. Skipped without the compiler that made the table: another one counts differently. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,10 +9,9 @@
 
 enum { SHARE = 16 };
 static tess_context *context;
-static char seen[128][40]; /* rows */
-static int seen_count;
+static char seen[128][40];                /* rows */
+static int seen_count, unit_count;        /* unit_count: of units */
 static char units[470][TESS_SHA256_SIZE]; /* that were compiled already, for another problem or row */
-static int unit_count;
 
 static const int archs[] = {80, 90, 100};
 
@@ -241,7 +239,8 @@ static void column_moments(void) {
                {tess_f32, 100000, 3, "var f32 rows of 100000, 3 columns"},   {tess_f64, 300, 33, "var f64 rows of 300, 33 columns"},
                {tess_f16, 1000, 401, "var f16 rows of 1000, 401 columns"},   {tess_u8, 300, 100, "var u8 rows of 300, 100 columns"},
                {tess_f32, 8192, 1024, "var f32 rows of 8192, 1024 columns"}, {tess_u8, 8192, 1024, "var u8 rows of 8192, 1024 columns"},
-               {tess_f64, 8192, 1024, "var f64 rows of 8192, 1024 columns"}};
+               {tess_f64, 8192, 1024, "var f64 rows of 8192, 1024 columns"}, {tess_f32, 8192, 33, "var f32 rows of 8192, 33 columns"},
+               {tess_f64, 8192, 33, "var f64 rows of 8192, 33 columns"},     {tess_f16, 8192, 34, "var f16 rows of 8192, 34 columns"}};
     const int axis = 1;
     tess_plan *plan;
     for (int i = 0; i < TESS_COUNT(all); i++) {

@@ -30,6 +30,8 @@ enum {
     MOST_KEPT = 24 /* words of a thread in registers */,
     WORDS_OF_TWO = 1280 /* threads of a multiprocessor that take those, where they cannot be fewer */,
     MOST_WALKED = 8 /* lanes of a thread whose block goes from tile to tile */,
+    MOST_ACROSS = 64 /* columns of its tiles */,
+    LEAST_RING = 3 /* parts of a tile that are there at once */,
     MOST_WHOLE = 4 /* leaves of an output beside which a shorter last one is a launch's worth */,
     WAVES = 2 /* of blocks, which such a launch has at least */
 };
@@ -130,34 +132,63 @@ static bool strips_of(const reduce_problem *p, const tess_gpu_device *device, sh
     return true;
 }
 
+/* Rows of less than a sector that come with what is around them: what a copy costs is a row's, so fewer threads have a column where so a tile has more of them. */
+static void widen(const reduce_problem *p, const tess_gpu_device *device, shape *s) {
+    shape wider = *s;
+    while (!s->run && s->shifted && s->across * p->in.itemsize < 32 && halves(p, wider.rows)) {
+        wider.rows /= 2;
+        if (!strips_of(p, device, &wider, 1, 0) || wider.strips >= s->strips)
+            return;
+        *s = wider;
+    }
+}
+
 /* With so many blocks a multiprocessor: how many rounds of lanes are in shared memory, and how many threads have the others. */
 static bool share_out(const reduce_problem *p, const tess_gpu_device *device, shape *s, int64_t blocks, int64_t most, bool walk) {
     const int64_t lanes = tess_reduce_gpu_lanes(p->k), rounds = tess_ceil_div(rows_of(p), lanes);
     for (s->rows = (int)lanes; s->rows >= tess_ceil_div(lanes, walk ? MOST_WALKED : MOST_LANES); s->rows /= 2) {
         const int64_t threads = tess_ceil_div(threads_of(p, s, s->across), 32) * 32,
                       room = tess_min64(device->shared_sm / blocks, device->shared_block_optin) - beside(p, s, 1, s->across) - 32;
-        s->shared = (int)tess_min64(room / (lanes * s->pitch), rounds);
+        const int64_t fit = room / (lanes * s->pitch);
+        s->shared = (int)tess_min64(fit, rounds);
         int64_t kept = rounds - s->shared;
         if (walk) { /* a ring of parts of a few rounds; so many stay in registers that one of the next tile has room */
             s->in_part = kept > 0 ? 2 : 4;
             const int64_t parts = tess_ceil_div(rounds, s->in_part);
-            s->ring = (int)tess_min64(s->shared / s->in_part, parts);
+            s->ring = (int)tess_min64(fit / s->in_part, parts);
             s->shared = s->in_part * s->ring;
             kept = at_once_of(p) ? 0 : s->in_part * (parts - s->ring + 1);
             s->stay = (int)kept;
         }
         const int64_t words = kept * (lanes / s->rows) * s->word / 4;
-        if (threads <= most && s->shared > 0 && (walk || s->shared < rounds) && words <= MOST_KEPT && (40 + words) * threads * blocks <= 65536)
+        if (threads <= most && s->shared > 0 && (walk ? s->ring >= tess_min64(LEAST_RING, tess_ceil_div(rounds, s->in_part)) : s->shared < rounds) &&
+            words <= MOST_KEPT && (40 + words) * threads * blocks <= 65536)
             return true;
     }
     return false;
 }
 
+/* A block goes from tile to tile of at most so many columns: of sectors a warp copies its rows, else a thread its words. */
+static bool walk_by(const reduce_problem *p, const tess_gpu_device *device, shape *s, int64_t across, bool sectors) {
+    const int64_t width = width_of(p), unit = sectors ? across : neighbours_of(p, s);
+    shape kept = *s;
+    kept.run = false;
+    kept.walk = true;
+    kept.strips = (int)tess_ceil_div(width, across);
+    kept.across = (int)(tess_ceil_div(tess_ceil_div(width, kept.strips), unit) * unit);
+    kept.pitch = kept.across * p->in.itemsize;
+    kept.vector = sectors ? 16 : kept.word;
+    if (!share_out(p, device, &kept, 1, 1024, true))
+        return false;
+    *s = kept;
+    return true;
+}
+
 /* Tiles of which a multiprocessor has one, or that come by narrow copies though rows follow one another: the last rounds of lanes stay in registers, so that two fit, or whole sets. Else, and where they would be of
- * half sectors, a block of whole ones goes from tile to tile. */
+ * half sectors, a block goes from tile to tile: of whole sectors, if they may lie across two, where rows are multiples of 16 bytes, else of as many columns as fit. */
 static void keep(const reduce_problem *p, const tess_gpu_device *device, shape *s) {
     const int64_t size = p->in.itemsize, width = width_of(p), rounds = tess_ceil_div(rows_of(p), tess_reduce_gpu_lanes(p->k));
-    const bool sector = !s->run && !s->shifted && s->across * size <= 32 && alignment_of(p) == 32, half = sector && s->across * size < 32,
+    const bool half = !s->run && !s->shifted && s->across * size < tess_min64(width * size, 32),
                narrow = !s->run && s->vector < 16 && p->stride[0][0] == width * size;
     shape kept = *s;
     if (rounds < (narrow ? 4 : 8) || (!half && !narrow && rows_of(p) * s->pitch + beside(p, s, 1, s->across) <= device->shared_sm / 2))
@@ -170,20 +201,18 @@ static void keep(const reduce_problem *p, const tess_gpu_device *device, shape *
         kept.vector = 16;
     }
     /* a kept word lies as one in memory */
-    if (!half && !(kept.shifted && kept.word > size) && share_out(p, device, &kept, 2, 544, false)) {
+    if ((!half || narrow) && !(kept.shifted && kept.word > size) && share_out(p, device, &kept, 2, 544, false)) {
         *s = kept;
         return;
     }
-    if (!sector)
+    const int64_t unit = neighbours_of(p, s);
+    if (!half && (s->shifted || rows_of(p) * s->pitch + beside(p, s, 1, s->across) <= device->shared_sm / 2))
         return;
-    kept = *s;
-    kept.across = (int)(32 / size);
-    kept.pitch = 32;
-    kept.vector = 16;
-    kept.strips = (int)(width / kept.across);
-    kept.walk = true;
-    if (share_out(p, device, &kept, 1, 1024, true))
-        *s = kept;
+    if (!s->run && s->vector == 16 && s->across * size <= 32)
+        walk_by(p, device, s, 32 / size, true);
+    else if (s->run || s->vector < 16)
+        for (int64_t across = tess_min64(width, MOST_ACROSS) / unit * unit; s->word >= 4 && across > 0 && !walk_by(p, device, s, across, false);)
+            across -= unit;
 }
 
 static void shape_of(const reduce_problem *p, const tess_gpu_device *device, shape *s) {
@@ -206,6 +235,7 @@ static void shape_of(const reduce_problem *p, const tess_gpu_device *device, sha
                  s->rows /= found ? 1 : 2) /* measured: words of two want a block more rather than all threads */
                 found = run_of(p, device, s, blocks) || strips_of(p, device, s, blocks, least[blocks]);
     }
+    widen(p, device, s);
     s->shared = (int)tess_ceil_div(n, lanes);
     keep(p, device, s);
     const int64_t threads = threads_of(p, s, s->across);
@@ -217,8 +247,9 @@ static void shape_of(const reduce_problem *p, const tess_gpu_device *device, sha
             s->at_once = (int)m;
     s->bytes = (int64_t)s->at_once * s->tile;
     s->threads = (int)(tess_ceil_div(s->at_once * threads, 32) * 32);
-    s->blocks =
-        (int)tess_max64(1, tess_min64(device->shared_sm / (s->bytes + beside(p, s, s->at_once, s->across)), resident_threads(p, s) / s->threads));
+    s->blocks = s->walk ? 1
+                        : (int)tess_max64(1, tess_min64(device->shared_sm / (s->bytes + beside(p, s, s->at_once, s->across)),
+                                                        resident_threads(p, s) / s->threads));
 }
 
 /* Those leaves as a problem of their own. */

@@ -106,15 +106,16 @@ static bool vector_of(const walk *w, const region *r, int64_t t, bool left, int6
     return turn >= 0 && in_row < shift + r->bytes;
 }
 
-/* A warp copies the rows that its threads take, some turns at once. */
+/* A warp copies the rows that its threads take, some turns at once, or a thread its words. */
 static void bring_own(const walk *w, const block *b, int64_t thread) {
-    const int64_t copies = w->s.across * w->size / w->s.vector, rows = 32 * w->neighbours / w->s.across, at_once = 32 / (rows * copies);
+    const bool own = w->s.vector == w->s.word;
+    const int64_t copies = w->s.across * w->size / w->s.vector, rows = 32 * w->neighbours / w->s.across, at_once = own ? 1 : 32 / (rows * copies);
     for (int64_t turn = 0; turn * w->s.rows < b->rows; turn += at_once) {
         vectors v;
         for (int lane = 0; lane < 32; lane++) {
-            const int64_t row = thread / 32 * rows + lane / copies % rows + (turn + lane / (copies * rows)) * w->s.rows,
-                          in_row = lane % copies * w->s.vector;
-            v.at[lane] = row < b->rows ? b->from[0] + row * w->p->stride[0][0] + in_row : -1;
+            const int64_t first = own ? (thread + lane) / copies : thread / 32 * rows + lane / copies % rows + lane / (copies * rows) * w->s.rows,
+                          row = first + turn * w->s.rows, in_row = (own ? thread + lane : lane) % copies * w->s.vector;
+            v.at[lane] = row < b->rows ? b->from[0] + row * w->p->stride[0][0] + tess_min64(in_row, b->across * w->size - w->s.vector) : -1;
             v.to[lane] = row * w->s.pitch + in_row;
             v.begin[lane] = v.end[lane] = 0;
         }
@@ -162,7 +163,7 @@ static void look(const walk *w, const block *b, const threads *t, bool second) {
         int64_t load[32];
         for (int lane = 0; lane < 32; lane++) {
             const int64_t tile = t->tile[lane], at = t->at[lane];
-            const bool there = tile >= 0 && (w->s.run || at % w->s.across < b->across) && at + n * w->positions < end;
+            const bool there = tile >= 0 && (w->s.run || w->s.walk || at % w->s.across < b->across) && at + n * w->positions < end;
             const int64_t place = w->s.run ? at * w->size : at / w->s.across * w->s.pitch + at % w->s.across * w->size;
             const int64_t shift = w->s.shifted && tile >= 0 ? b->from[tile] % w->s.vector : 0;
             load[lane] = there ? tile * w->s.tile + shift + place + n * w->s.rows * w->s.pitch : -1;
@@ -252,7 +253,7 @@ static void one_block(const walk *all, double times, const block *b) {
         for (int second = 0; second < 2; second++) {
             for (int64_t v = 0; second && v < w->neighbours; v++) {
                 for (int lane = 0; lane < 32; lane++)
-                    mean[lane] = t.tile[lane] >= 0 && (!w->straight || w->s.run || t.at[lane] % w->s.across < b->across)
+                    mean[lane] = t.tile[lane] >= 0 && (!w->straight || w->s.run || w->s.walk || t.at[lane] % w->s.across < b->across)
                                      ? (t.tile[lane] * w->s.across + circle(w, t.at[lane] + v) % w->s.across) * 8
                                  : w->straight ? -1
                                                : 0;

@@ -123,19 +123,20 @@ struct region {
 
 #if WALK
 // Tiles that fill a multiprocessor: a block goes from one to another, and what comes has the place of what was taken for good. Shared memory is a ring of -DRING parts of -DIN_PART rounds. The first STAY parts of a tile
-// go on to registers in the first look, so that those come that the ring had no room for, and one of the next tile. A warp copies the rows that it takes, so it waits for no other one, and memory
-// rests at no time.
+// go on to registers in the first look, so that those come that the ring had no room for, and one of the next tile. A warp copies the rows that it takes by vectors of 16 bytes, or a thread its words (-DVECTOR=WORD), so it
+// waits for no other one, and memory rests at no time. What would lie behind a narrow tile's columns is its last one once more.
 enum {
+    OWN = VECTOR == WORD,
     COPIES = ACROSS * SIZE / VECTOR, // of a row
-    WARP_ROWS = 32 * V / ACROSS,
-    TURNS_AT_ONCE = 32 / (WARP_ROWS * COPIES), // turns of ROWS rows that a warp's copy is of
+    WARP_ROWS = OWN ? 1 : 32 * V / ACROSS,
+    TURNS_AT_ONCE = OWN ? 1 : 32 / (WARP_ROWS * COPIES), // turns of ROWS rows that a warp's copy is of
     PART = IN_PART * EACH,                     // turns
     PARTS = (ROUNDS + IN_PART - 1) / IN_PART,
     PART_ROWS = PART * ROWS,
     PART_BYTES = PART_ROWS * PITCH,
     STAY = PARTS - RING + 1
 };
-static_assert(LAST == TALL && AT_ONCE == 1 && VECTOR == 16 && HELD == EACH && !SHIFTED && !RUN && RING <= PARTS && STAY < PARTS && PART % TURNS_AT_ONCE == 0, "one tile, all lanes of a thread at once");
+static_assert(LAST == TALL && AT_ONCE == 1 && (OWN || VECTOR == 16) && HELD == EACH && !SHIFTED && !RUN && RING <= PARTS && STAY < PARTS && PART % TURNS_AT_ONCE == 0, "one tile, all lanes of a thread at once");
 
 // The place of the next part.
 __device__ __forceinline__ int next_part(int at) { return at + PART_BYTES < RING * PART_BYTES ? at + PART_BYTES : at + PART_BYTES - RING * PART_BYTES; }
@@ -145,14 +146,16 @@ struct stream {
     const char *from;
     i64 on;
     int row, to, left; // the thread's row of a turn; in the ring; rows of the tile that are to come
+    int in_row; // bytes
     __device__ stream() {
         const int lane = threadIdx.x % 32;
-        row = threadIdx.x / 32 * WARP_ROWS + lane / COPIES % WARP_ROWS + lane / (COPIES * WARP_ROWS) * ROWS;
-        to = row * PITCH + lane % COPIES * VECTOR;
+        row = OWN ? threadIdx.x * V / ACROSS : threadIdx.x / 32 * WARP_ROWS + lane / COPIES % WARP_ROWS + lane / (COPIES * WARP_ROWS) * ROWS;
+        in_row = (OWN ? threadIdx.x : lane) % COPIES * VECTOR;
+        to = row * PITCH + in_row;
     }
     // more: whether there is a tile at all.
     __device__ __forceinline__ void go_on(const region &r, bool more) {
-        from = r.from + row * r.step + threadIdx.x % COPIES * VECTOR;
+        from = r.from + row * r.step + (in_row + VECTOR <= r.bytes ? in_row : r.bytes - VECTOR);
         on = TURNS_AT_ONCE * ROWS * r.step;
         left = more ? TALL : 0;
     }
@@ -170,7 +173,10 @@ struct stream {
     static __device__ __forceinline__ void end_part() { asm volatile("cp.async.commit_group;" ::: "memory"); }
     // VECTOR bytes of a row, whose neighbours other blocks want at about the same time.
     static __device__ __forceinline__ void copy_of_line(char *to, const char *from) {
-        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+        if (OWN)
+            asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "n"(VECTOR) : "memory");
+        else
+            asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
     }
     // The part that is next in the ring is there: since it was asked for, RING - 1 others were ended at least, if with nothing in them.
     static __device__ __forceinline__ void await() {

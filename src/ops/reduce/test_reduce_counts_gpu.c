@@ -442,6 +442,14 @@ static void tree_moments(void **state) {
                                     {TESS_VAR, tess_u8, tess_f64, 2, {9000, 3}, {0}, 1, {0}, 0},
                                     {TESS_VAR, tess_f64, tess_f64, 2, {8192, 12}, {0}, 1, {0}, 0},
                                     {TESS_VAR, tess_f64, tess_f64, 2, {9001, 3}, {0}, 1, {0}, 0},
+                                    {TESS_VAR, tess_f32, tess_f64, 2, {10000, 33}, {0}, 1, {0}, 0},
+                                    {TESS_VAR, tess_f16, tess_f64, 2, {8192, 33}, {0}, 1, {0}, 0},
+                                    {TESS_VAR, tess_u8, tess_f64, 2, {8192, 33}, {0}, 1, {0}, 0},
+                                    {TESS_VAR, tess_f64, tess_f64, 2, {8192, 9}, {0}, 1, {0}, 0},
+                                    {TESS_VAR, tess_f16, tess_f64, 2, {8192, 34}, {0}, 1, {0}, 0},
+                                    {TESS_VAR, tess_f32, tess_f64, 2, {8192, 20}, {0}, 1, {0}, 0},
+                                    {TESS_VAR, tess_u8, tess_f64, 2, {8192, 100}, {0}, 1, {0}, 0},
+                                    {TESS_VAR, tess_f32, tess_f64, 2, {8192, 5}, {0}, 1, {0}, 0},
                                     {TESS_VAR, tess_f32, tess_f32, 3, {5, 700, 7}, {0}, 1, {1}, TESS_NAN_OMIT},
                                     {TESS_VAR, tess_u8, tess_f64, 2, {17000001, 2}, {0}, 1, {0}, 0}};
     check_all("reduce/tree_moments", cases, TESS_COUNT(cases), false, 5);

@@ -208,29 +208,42 @@ static void from_tile_to_tile(void **state) {
     assert_tess_ok(tess_gpu_get_engine(&gpu, context, engine));
     const int sms = gpu->devices->sms;
     gpu->devices->sms = 2;
-    static const sets_work works[] = {{TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192, 40, 0, 0, 0, 0, 0},
-                                      {TESS_VAR, tess_f32, tess_f32, TESS_NAN_OMIT, 1, 3, 8000, 16, 24, 8, 0, 0, 2},
-                                      {TESS_STD, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 16384, 12, 0, 0, 0, 0, 0},
-                                      {TESS_VAR, tess_f64, tess_f64, TESS_NAN_OMIT, 2, 1, 7500, 8, -8, 0, 4, 0, 2},
-                                      {TESS_VAR, tess_f16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192, 80, 0, 0, 0, 0, 0},
-                                      {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 16384, 64, 0, 0, 0, 0, 1},
-                                      {TESS_VAR, tess_bool, tess_f64, TESS_NAN_PROPAGATE, 1, 3, 8191, 64, 0, 0, 0, 0, 1},
-                                      {TESS_VAR, tess_i16, tess_f32, TESS_NAN_PROPAGATE, 1, 3, 8100, 32, 48, 0, 0, 0, 1},
-                                      {TESS_VAR, tess_f32, tess_f64, TESS_NAN_OMIT, 1, 1, 10000, 40, 0, 0, 0, 0, 2},
-                                      {TESS_VAR, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 2, 8193, 8, 0, 0, 0, 0, 0},
-                                      {TESS_VAR, tess_f16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 15000, 48, 0, 0, 0, 0, 0},
-                                      {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8500, 96, 0, 0, 0, 0, 1},
-                                      {TESS_VAR, tess_f16, tess_f64, TESS_NAN_OMIT, 1, 2, 17000, 48, 0, 0, 0, 0, 2},
-                                      {TESS_VAR, tess_i16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192 + 600, 64, 0, 0, 0, 0, 1},
-                                      {TESS_VAR, tess_i8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 16385, 96, 0, 0, 0, 0, 1},
-                                      {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 6000, 40, 0, 0, 0, 0, 0},
-                                      {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 6500, 160, 0, 0, 0, 0, 1},
-                                      /* last leaves apart, of sets without gaps and of strips */
-                                      {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 17, 10000, 3, 0, 0, 0, 1, 0},
-                                      {TESS_VAR, tess_f16, tess_f64, TESS_NAN_OMIT, 1, 20, 8200, 5, 0, 0, 3, 1, 2},
-                                      {TESS_STD, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 2, 19, 8704, 3, 0, 5, 0, 0, 1},
-                                      {TESS_VAR, tess_f32, tess_f32, TESS_NAN_OMIT, 1, 3, 9000, 33, 0, 0, 0, 0, 2},
-                                      {TESS_VAR, tess_i16, tess_f64, TESS_NAN_PROPAGATE, 1, 13, 16400, 3, -5, 0, 0, 2, 1}};
+    static const sets_work works[] = {
+        {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192, 40, 0, 0, 0, 0, 0},
+        {TESS_VAR, tess_f32, tess_f32, TESS_NAN_OMIT, 1, 3, 8000, 16, 24, 8, 0, 0, 2},
+        {TESS_STD, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 16384, 12, 0, 0, 0, 0, 0},
+        {TESS_VAR, tess_f64, tess_f64, TESS_NAN_OMIT, 2, 1, 7500, 8, -8, 0, 4, 0, 2},
+        {TESS_VAR, tess_f16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192, 80, 0, 0, 0, 0, 0},
+        {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 16384, 64, 0, 0, 0, 0, 1},
+        {TESS_VAR, tess_bool, tess_f64, TESS_NAN_PROPAGATE, 1, 3, 8191, 64, 0, 0, 0, 0, 1},
+        {TESS_VAR, tess_i16, tess_f32, TESS_NAN_PROPAGATE, 1, 3, 8100, 32, 48, 0, 0, 0, 1},
+        {TESS_VAR, tess_f32, tess_f64, TESS_NAN_OMIT, 1, 1, 10000, 40, 0, 0, 0, 0, 2},
+        {TESS_VAR, tess_f64, tess_f64, TESS_NAN_PROPAGATE, 1, 2, 8193, 8, 0, 0, 0, 0, 0},
+        {TESS_VAR, tess_f16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 15000, 48, 0, 0, 0, 0, 0},
+        {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8500, 96, 0, 0, 0, 0, 1},
+        {TESS_VAR, tess_f16, tess_f64, TESS_NAN_OMIT, 1, 2, 17000, 48, 0, 0, 0, 0, 2},
+        {TESS_VAR, tess_i16, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192 + 600, 64, 0, 0, 0, 0, 1},
+        {TESS_VAR, tess_i8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 16385, 96, 0, 0, 0, 0, 1},
+        {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 6000, 40, 0, 0, 0, 0, 0},
+        {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 6500, 160, 0, 0, 0, 0, 1},
+        /* strips that begin anywhere, the last one narrower, by words and by vectors that lie across two sectors; one that is all columns */
+        {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 8192, 33, 0, 0, 0, 1, 0},
+        {TESS_STD, tess_f32, tess_f32, TESS_NAN_OMIT, 1, 1, 10000, 22, 0, 0, 0, 3, 2},
+        {TESS_VAR, tess_f64, tess_f64, TESS_NAN_OMIT, 1, 3, 8000, 9, -10, 0, 3, 1, 2},
+        {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 3, 8192, 12, 20, 0, 0, 0, 0},
+        {TESS_VAR, tess_f16, tess_f64, TESS_NAN_OMIT, 1, 2, 8100, 26, 30, 0, 0, 0, 2},
+        {TESS_VAR, tess_i16, tess_f64, TESS_NAN_PROPAGATE, 1, 2, 8192, 18, 0, 0, 0, 0, 1},
+        {TESS_VAR, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 16384, 100, 0, 0, 0, 0, 1},
+        {TESS_VAR, tess_i8, tess_f64, TESS_NAN_PROPAGATE, 1, 3, 7000, 36, -36, 0, 0, 0, 1},
+        {TESS_VAR, tess_u64, tess_f64, TESS_NAN_PROPAGATE, 1, 1, 5000, 11, 0, 0, 0, 0, 1},
+        {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 3, 8192, 5, 0, 0, 0, 1, 0},
+        {TESS_VAR, tess_f32, tess_f64, TESS_NAN_OMIT, 1, 3, 3616, 17, 0, 0, 0, 2, 2},
+        /* last leaves apart, of sets without gaps and of strips */
+        {TESS_VAR, tess_f32, tess_f64, TESS_NAN_PROPAGATE, 1, 17, 10000, 3, 0, 0, 0, 1, 0},
+        {TESS_VAR, tess_f16, tess_f64, TESS_NAN_OMIT, 1, 20, 8200, 5, 0, 0, 3, 1, 2},
+        {TESS_STD, tess_u8, tess_f64, TESS_NAN_PROPAGATE, 2, 19, 8704, 3, 0, 5, 0, 0, 1},
+        {TESS_VAR, tess_f32, tess_f32, TESS_NAN_OMIT, 1, 3, 9000, 33, 0, 0, 0, 0, 2},
+        {TESS_VAR, tess_i16, tess_f64, TESS_NAN_PROPAGATE, 1, 13, 16400, 3, -5, 0, 0, 2, 1}};
     for (int i = 0; i < TESS_COUNT(works) - TESS_SANITIZED; i++)
         compare(&works[i], &random);
     gpu->devices->sms = sms;
