@@ -132,17 +132,6 @@ static bool strips_of(const reduce_problem *p, const tess_gpu_device *device, sh
     return true;
 }
 
-/* Rows of less than a sector that come with what is around them: what a copy costs is a row's, so fewer threads have a column where so a tile has more of them. */
-static void widen(const reduce_problem *p, const tess_gpu_device *device, shape *s) {
-    shape wider = *s;
-    while (!s->run && s->shifted && s->across * p->in.itemsize < 32 && halves(p, wider.rows)) {
-        wider.rows /= 2;
-        if (!strips_of(p, device, &wider, 1, 0) || wider.strips >= s->strips)
-            return;
-        *s = wider;
-    }
-}
-
 /* With so many blocks a multiprocessor: how many rounds of lanes are in shared memory, and how many threads have the others. */
 static bool share_out(const reduce_problem *p, const tess_gpu_device *device, shape *s, int64_t blocks, int64_t most, bool walk) {
     const int64_t lanes = tess_reduce_gpu_lanes(p->k), rounds = tess_ceil_div(rows_of(p), lanes);
@@ -235,7 +224,6 @@ static void shape_of(const reduce_problem *p, const tess_gpu_device *device, sha
                  s->rows /= found ? 1 : 2) /* measured: words of two want a block more rather than all threads */
                 found = run_of(p, device, s, blocks) || strips_of(p, device, s, blocks, least[blocks]);
     }
-    widen(p, device, s);
     s->shared = (int)tess_ceil_div(n, lanes);
     keep(p, device, s);
     const int64_t threads = threads_of(p, s, s->across);
