@@ -356,6 +356,11 @@ static void every_operation_has_samples(void **state) {
     ANSWERED(tess_plan_transpose(&plan, context, &u8, &u8_out, &turned));
     ANSWERED(tess_plan_reduce(&plan, context, TESS_SUM, &f32, &sums, &columns));
     ANSWERED(tess_plan_reduce(&plan, context, TESS_SUM, &some_f32, &total, &all));
+    const int64_t far_off[] = {50000, 50001, 50100}; /* the first begins behind all that a sample has room for */
+    const DLTensor offsets = tess_view((void *)(uintptr_t)far_off, tess_i64, 1, (int64_t[]){3}, NULL),
+                   two = tess_view(NULL, tess_f32, 1, (int64_t[]){2}, NULL);
+    const tess_reduce_options segments = {.struct_size = sizeof segments, .call = call, .axes = (const int[]){0}, .naxes = 1, .offsets = &offsets};
+    ANSWERED(tess_plan_reduce(&plan, context, TESS_MAX, &some_f32, &two, &segments));
     ANSWERED(tess_plan_correlate(&plan, context, &f32, (const DLTensor *const[]){&three}, 1, &f32_out, &direct));
     ANSWERED(tess_plan_correlate(&plan, context, &f32, (const DLTensor *const[]){&seven}, 1, &f32_out, &direct));
     ANSWERED(tess_plan_correlate(&plan, context, &cube, (const DLTensor *const[]){&cubic}, 1, &cube, &direct));

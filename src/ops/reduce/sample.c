@@ -6,11 +6,12 @@
 #include "ops/reduce/offsets.h"
 #include "ops/reduce/sample.h"
 
-/* The first segments, as many as fit what is left of the axis. */
+/* The first segments, as many as fit what is left of the axis; what lies before them is cut short, too, by whole lines. */
 static tess_status sample_offsets(reduce_problem *p, const reduce_problem *whole, int64_t limit, int64_t *size) {
     int64_t n = 0;
     limit = tess_max64(limit, 128);
-    while (n < whole->segments && n < limit && whole->offsets[n + 1] < limit * 8)
+    const int64_t *from = whole->offsets, before = from[0] > limit ? (from[0] - limit) / 64 * 64 : 0;
+    while (n < whole->segments && n < limit && from[n + 1] - before < limit * 8)
         n++;
     n = tess_max64(n, whole->segments > 0);
     p->segments = n;
@@ -18,7 +19,7 @@ static tess_status sample_offsets(reduce_problem *p, const reduce_problem *whole
     if (!p->offsets)
         return TESS_ERR_MEMORY;
     for (int64_t i = 0; i <= n; i++)
-        p->offsets[i] = tess_min64(whole->offsets[i], limit * 8);
+        p->offsets[i] = tess_min64(from[i] - before, limit * 8);
     for (int64_t i = 0; i < n; i++)
         p->longest = i == 0 ? p->offsets[1] - p->offsets[0] : tess_max64(p->longest, p->offsets[i + 1] - p->offsets[i]);
     *size = tess_min64(*size, p->offsets[n] + 1);
