@@ -296,15 +296,32 @@ static inline void draw_lookup(problem *p, uint64_t *random) {
     random_array(&p->out, random, out, out_ndim, out_shape);
 }
 
-static inline void random_sweep(const tess_op *operation, void (*draw)(problem *, uint64_t *), bool (*holds)(const problem *, uint64_t *),
-                                int64_t cases) {
+/* What problems are drawn from: each kind is a test of its own in every program. */
+typedef struct random_kind {
+    const char *name;
+    const tess_op *operation;
+    void (*draw)(problem *, uint64_t *);
+} random_kind;
+static const random_kind random_kinds[] = {{"correlations", &tess_correlate_op, draw_correlation},
+                                           {"reductions", &tess_reduce_op, draw_reduction},
+                                           {"transposes", &tess_transpose_op, draw_transpose},
+                                           {"matrices_in_place", &tess_transpose_op, draw_in_place},
+                                           {"lookups", &tess_lookup_op, draw_lookup}};
+enum { RANDOM_KINDS = TESS_COUNT(random_kinds) };
+
+static inline void random_tests(struct CMUnitTest *tests, CMUnitTestFunction test, CMFixtureFunction setup, CMFixtureFunction teardown) {
+    for (int i = 0; i < RANDOM_KINDS; i++)
+        tests[i] = (struct CMUnitTest){random_kinds[i].name, test, setup, teardown, (void *)(uintptr_t)&random_kinds[i]};
+}
+
+static inline void random_sweep(const random_kind *kind, bool (*holds)(const problem *, uint64_t *), int64_t cases) {
     const int64_t seed = number_of("TESSERA_RANDOM_SEED", 1), only = number_of("TESSERA_RANDOM_CASE", -1);
     int64_t different = 0;
     cases = number_of("TESSERA_RANDOM_CASES", TESS_SANITIZED ? cases / 4 : cases);
     for (int64_t i = only >= 0 ? only : 0; i < (only >= 0 ? only + 1 : cases); i++) {
         uint64_t random = (uint64_t)seed << 32 ^ (uint64_t)i;
-        problem p = {.operation = operation};
-        draw(&p, &random);
+        problem p = {.operation = kind->operation};
+        kind->draw(&p, &random);
         if (only >= 0)
             print_message("%s\n", described(&p));
         if (!holds(&p, &random)) {

@@ -87,26 +87,7 @@ static bool holds(const problem *p, uint64_t *random) {
     return all;
 }
 
-static void correlations(void **state) {
-    (void)state;
-    random_sweep(&tess_correlate_op, draw_correlation, holds, 30);
-}
-static void reductions(void **state) {
-    (void)state;
-    random_sweep(&tess_reduce_op, draw_reduction, holds, 40);
-}
-static void transposes(void **state) {
-    (void)state;
-    random_sweep(&tess_transpose_op, draw_transpose, holds, 40);
-}
-static void lookups(void **state) {
-    (void)state;
-    random_sweep(&tess_lookup_op, draw_lookup, holds, 40);
-}
-static void matrices_in_place(void **state) {
-    (void)state;
-    random_sweep(&tess_transpose_op, draw_in_place, holds, 20);
-}
+static void sweep(void **state) { random_sweep(*state, holds, 35); }
 
 /* The context's device, on which arrays are put: a card, or the virtual GPU's. */
 static int enter(void **state) {
@@ -130,9 +111,7 @@ static int leave(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(correlations, enter, leave), cmocka_unit_test_setup_teardown(reductions, enter, leave),
-        cmocka_unit_test_setup_teardown(transposes, enter, leave), cmocka_unit_test_setup_teardown(matrices_in_place, enter, leave),
-        cmocka_unit_test_setup_teardown(lookups, enter, leave)};
-    return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
+    struct CMUnitTest tests[RANDOM_KINDS];
+    random_tests(tests, sweep, enter, leave);
+    return gpu_test_main(&context, &engine, tests, RANDOM_KINDS);
 }

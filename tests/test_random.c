@@ -46,30 +46,11 @@ static bool holds(const problem *p, uint64_t *random) {
     return all;
 }
 
-static void correlations(void **state) {
-    (void)state;
-    random_sweep(&tess_correlate_op, draw_correlation, holds, 5000);
-}
-static void reductions(void **state) {
-    (void)state;
-    random_sweep(&tess_reduce_op, draw_reduction, holds, 1500);
-}
-static void transposes(void **state) {
-    (void)state;
-    random_sweep(&tess_transpose_op, draw_transpose, holds, 1500);
-}
-static void lookups(void **state) {
-    (void)state;
-    random_sweep(&tess_lookup_op, draw_lookup, holds, 1500);
-}
-static void matrices_in_place(void **state) {
-    (void)state;
-    random_sweep(&tess_transpose_op, draw_in_place, holds, 1500);
-}
+static void sweep(void **state) { random_sweep(*state, holds, 3000); }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(correlations), cmocka_unit_test(reductions), cmocka_unit_test(transposes),
-                                       cmocka_unit_test(matrices_in_place), cmocka_unit_test(lookups)};
+    struct CMUnitTest tests[RANDOM_KINDS];
+    random_tests(tests, sweep, NULL, NULL);
     most = 20000;
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

@@ -59,25 +59,10 @@ struct source {
             for (int i = 0; i < V; i++)
                 one[i] = RAISED ? part_of_byte(p[r].word, i) : cell(p[r].word, i);
             ask<INSIDE>(p[r], next, r, f);
-#pragma unroll
-            for (int o = 0; o < R; o++) {
-                const int ky = r - o;
-                if (ky < 0 || ky >= KY)
-                    continue;
-#pragma unroll
-                for (int i = 0; i < V; i++)
-                    value[o][i] = multiply_add(one[i], taps.w[ky], ky ? value[o][i] : (work)0);
-            }
+            add_row(value, one, r, taps);
         }
     }
 };
-
-// The element `by` columns from the lane's first one: its own, or a neighbour's.
-__device__ __forceinline__ work beside(const work (&row)[V], int by) {
-    return by < 0   ? __shfl_up_sync(0xffffffff, row[V + by < 0 ? 0 : V + by], 1)
-           : by < V ? row[by]
-                    : __shfl_down_sync(0xffffffff, row[by - V < V ? by - V : 0], 1);
-}
 
 // A finished plane through the mask along x, and out. ENDS: some lanes stand at a row's begin (LEAST) or end (LAST), where constants stand or, by rules that turn back,
 // the lane's own columns once more.

@@ -11,7 +11,7 @@ enum {
     COLUMNS = LANES3D_COLUMNS,
     STEP = 1 << 30, /* bytes from row to row: a step has 32 bits */
     /* Registers for sums, one row of them on its way and elements, with which 5 and 4 blocks of 128 threads are a multiprocessor's, and with which a thread has four rows: more warps
-     * are worth more than a fourth row, or three words that are spilled (notes-gpu.md). */
+     * are worth more than a fourth row (notes-gpu.md). */
     FIVE = 76,
     FOUR = 114,
     FOUR_ROWS = 130

@@ -115,13 +115,6 @@ __device__ __forceinline__ void share(work (&window)[LEFT + V + RIGHT], const wo
     for (int i = 0; i < LEFT + V + RIGHT; i++)
         window[i] = i < LEFT || i >= LEFT + V ? wide[4 * FIRST - LEFT + i] : row[i < LEFT || i >= LEFT + V ? 0 : i - LEFT];
 }
-#else
-// The element `by` columns from the lane's first one: its own, or a neighbour's.
-__device__ __forceinline__ work beside(const work (&row)[V], int by) {
-    return by < 0   ? __shfl_up_sync(0xffffffff, row[V + by < 0 ? 0 : V + by], 1)
-           : by < V ? row[by]
-                    : __shfl_down_sync(0xffffffff, row[by - V < V ? by - V : 0], 1);
-}
 #endif
 
 // Rows of outputs one after the other, as far as there are. A lane's columns are all there, or none. At a row's end the columns beside a lane's, or its own, may be the constant, or

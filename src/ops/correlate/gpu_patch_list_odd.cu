@@ -112,13 +112,6 @@ __device__ __forceinline__ void bring(char *room, unsigned at, unsigned pitch, c
         bring_loose(room + at, pitch, in, f, first, top, low, high);
 }
 
-// The column `by` columns from the lane's first one: its own, or a neighbour's.
-__device__ __forceinline__ work beside(const work (&row)[V], int by) {
-    return by < 0   ? __shfl_up_sync(0xffffffff, row[V + by < 0 ? 0 : V + by], 1)
-           : by < V ? row[by]
-                    : __shfl_down_sync(0xffffffff, row[by - V < V ? by - V : 0], 1);
-}
-
 // Rows of outputs one after the other, as far as there are. A warp that meets no end of a row has one test for each of two. Of vectors that pass an end what lies before it is
 // stored later (store_parts): here it would be a long text, seldom wanted.
 struct lines {

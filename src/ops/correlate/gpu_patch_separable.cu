@@ -29,25 +29,6 @@ __device__ __forceinline__ work byte_cell(const unsigned *word, int i, unsigned 
 #endif
 }
 
-// Row r of the patch adds to the outputs under way.
-__device__ __forceinline__ void add_row(work (&sum)[R][V], const work (&value)[V], int r, const tap_list<KY> &taps) {
-#pragma unroll
-    for (int o = 0; o < R; o++) {
-        const int ky = r - o;
-        if (ky < 0 || ky >= KY)
-            continue;
-#pragma unroll
-        for (int i = 0; i < V; i++)
-            sum[o][i] = multiply_add(value[i], taps.w[ky], ky ? sum[o][i] : (work)0);
-    }
-}
-
-// The element `by` columns from the lane's first one: its own, or a neighbour's.
-__device__ __forceinline__ work beside(const work (&row)[V], int by) {
-    const int lanes = by >= 0 ? by / V : -((V - 1 - by) / V), i = by - lanes * V;
-    return lanes == 0 ? row[i] : lanes > 0 ? __shfl_down_sync(0xffffffff, row[i], lanes) : __shfl_up_sync(0xffffffff, row[i], -lanes);
-}
-
 // The row's chain of a finished row, of which each lane has V columns.
 __device__ __forceinline__ void pass_row(work (&done)[V], const work (&row)[V], const tap_list<KX> &taps) {
     work window[LEFT + V + RIGHT];

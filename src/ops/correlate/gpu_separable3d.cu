@@ -45,19 +45,6 @@ __device__ __forceinline__ void write_mid(work *at, const work (&value)[V]) {
     *(uint4 *)at = *(const uint4 *)w;
 }
 
-// Row number r of those that a thread's R windows along y meet.
-__device__ __forceinline__ void add_row(work (&value)[R][V], const work (&row)[V], int r, const tap_list<KY> &taps) {
-#pragma unroll
-    for (int o = 0; o < R; o++) {
-        const int ky = r - o;
-        if (ky < 0 || ky >= KY)
-            continue;
-#pragma unroll
-        for (int i = 0; i < V; i++)
-            value[o][i] = multiply_add(row[i], taps.w[ky], ky ? value[o][i] : (work)0);
-    }
-}
-
 // Rows of windows between passes, through the mask along x.
 __device__ __forceinline__ void pass_x(work (&value)[R][V], const work *from, const tap_list<KX> &taps) {
     work window[R][LEFT + V + RIGHT];

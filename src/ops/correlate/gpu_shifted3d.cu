@@ -164,15 +164,7 @@ template <int S, int Q> __device__ __forceinline__ void pass_y(work (&value)[R][
         enum { AT = S + Q * (STEP_IN / SIZE), SHIFT = AT % V };
         work one[V];
         read_columns<SHIFT>(one, units[AT / V % UNITS] + Q * ROW);
-#pragma unroll
-        for (int o = 0; o < R; o++) {
-            const int ky = Q - o;
-            if (ky < 0 || ky >= KY)
-                continue;
-#pragma unroll
-            for (int i = 0; i < V; i++)
-                value[o][i] = multiply_add(one[i], taps.w[ky], ky ? value[o][i] : (work)0);
-        }
+        add_row(value, one, Q, taps);
         pass_y<S, Q + 1>(value, units, taps);
     }
 }

@@ -158,6 +158,26 @@ template <int N> __device__ __forceinline__ void add_window(work (&row)[N], cons
             row[i] = multiply_add(window[i + kx * GROUP], taps.w[kx], kx ? row[i] : (work)0);
 }
 
+// Row number r of those that the windows along y of LINES rows of outputs meet, added to their chains.
+template <int LINES, int N, int TAPS>
+__device__ __forceinline__ void add_row(work (&sum)[LINES][N], const work (&row)[N], int r, const tap_list<TAPS> &taps) {
+#pragma unroll
+    for (int o = 0; o < LINES; o++) {
+        const int ky = r - o;
+        if (ky < 0 || ky >= TAPS)
+            continue;
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            sum[o][i] = multiply_add(row[i], taps.w[ky], ky ? sum[o][i] : (work)0);
+    }
+}
+
+// The element `by` columns from the first one of a lane's N: its own, or one of another lane of the warp.
+template <int N> __device__ __forceinline__ work beside(const work (&row)[N], int by) {
+    const int lanes = by >= 0 ? by / N : -((N - 1 - by) / N), i = by - lanes * N;
+    return lanes == 0 ? row[i] : lanes > 0 ? __shfl_down_sync(0xffffffff, row[i], lanes) : __shfl_up_sync(0xffffffff, row[i], -lanes);
+}
+
 // Keeps a sum in the register that it was made in: the compiler would else put off what only the next turn needs, and move every sum to its place at the turn's end.
 __device__ __forceinline__ void keep(float &x) { asm volatile("" : "+f"(x)); }
 __device__ __forceinline__ void keep(double &x) { asm volatile("" : "+d"(x)); }
