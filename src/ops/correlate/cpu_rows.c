@@ -6,6 +6,7 @@
  * they sit in registers. Taps come in the mask's order for every output, whatever the grouping. */
 #include "core/parallel.h"
 #include "ops/correlate/gather.h"
+#include "simd/here.h"
 #include "simd/pairs.h"
 
 enum { STRETCH = TESS_CORRELATE_STRETCH, LINE = TESS_CORRELATE_LINE };
@@ -98,37 +99,37 @@ static void line_u64(uint64_t *restrict acc, const char *restrict x, const uint6
     }
 }
 
-/* Complex elements, pairs everywhere (simd/pairs.h); what is left of a vector goes through a copy. */
-#define COMPLEX_LINE(name, vector, real, LANES)                                                        \
-    static void name(real *acc, const char *x, const real *w, int64_t taps, int64_t step, int64_t n) { \
-        enum { PAIR = 2 * (int)sizeof(real), L = LANES / 2, K = 4 };                                   \
-        int64_t i = 0;                                                                                 \
-        for (; i + K * L <= n; i += K * L) {                                                           \
-            vector a[K];                                                                               \
-            for (int k = 0; k < K; k++)                                                                \
-                a[k] = vector##_load(acc + 2 * (i + k * L));                                           \
-            const char *p = x + PAIR * i;                                                              \
-            for (int64_t j = 0; j < taps; j++, p += PAIR * step) {                                     \
-                const vector##_weight wj = vector##_weight_of(w + 2 * j);                              \
-                for (int k = 0; k < K; k++)                                                            \
-                    a[k] = vector##_fma_pairs(vector##_load(p + PAIR * k * L), &wj, a[k]);             \
-            }                                                                                          \
-            for (int k = 0; k < K; k++)                                                                \
-                vector##_store(acc + 2 * (i + k * L), a[k]);                                           \
-        }                                                                                              \
-        for (int64_t some; i < n; i += some) {                                                         \
-            some = tess_min64(n - i, L);                                                               \
-            vector a = {0};                                                                            \
-            memcpy(&a, acc + 2 * i, (size_t)(PAIR * some));                                            \
-            const char *p = x + PAIR * i;                                                              \
-            for (int64_t j = 0; j < taps; j++, p += PAIR * step) {                                     \
-                const vector##_weight wj = vector##_weight_of(w + 2 * j);                              \
-                vector v = {0};                                                                        \
-                memcpy(&v, p, (size_t)(PAIR * some));                                                  \
-                a = vector##_fma_pairs(v, &wj, a);                                                     \
-            }                                                                                          \
-            memcpy(acc + 2 * i, &a, (size_t)(PAIR * some));                                            \
-        }                                                                                              \
+/* Complex elements, pairs everywhere (simd/pairs.h), K vectors at once; then one after the other, the last of them with what is left. */
+#define COMPLEX_LINE(name, vector, real, LANES)                                                                                             \
+    TESS_INLINE int64_t name##_of(const int K, real *acc, const char *x, const real *w, int64_t taps, int64_t step, int64_t i, int64_t n) { \
+        enum { PAIR = 2 * (int)sizeof(real), L = LANES / 2 };                                                                               \
+        for (; i + K * L <= n; i += K * L) {                                                                                                \
+            vector a[4];                                                                                                                    \
+            for (int k = 0; k < K; k++)                                                                                                     \
+                a[k] = vector##_load(acc + 2 * (i + k * L));                                                                                \
+            const char *p = x + PAIR * i;                                                                                                   \
+            for (int64_t j = 0; j < taps; j++, p += PAIR * step) {                                                                          \
+                const vector##_weight wj = vector##_weight_of(w + 2 * j);                                                                   \
+                for (int k = 0; k < K; k++)                                                                                                 \
+                    a[k] = vector##_fma_pairs(vector##_load(p + PAIR * k * L), &wj, a[k]);                                                  \
+            }                                                                                                                               \
+            for (int k = 0; k < K; k++)                                                                                                     \
+                vector##_store(acc + 2 * (i + k * L), a[k]);                                                                                \
+        }                                                                                                                                   \
+        return i;                                                                                                                           \
+    }                                                                                                                                       \
+    static void name(real *acc, const char *x, const real *w, int64_t taps, int64_t step, int64_t n) {                                      \
+        enum { PAIR = 2 * (int)sizeof(real) };                                                                                              \
+        const int64_t i = name##_of(1, acc, x, w, taps, step, name##_of(4, acc, x, w, taps, step, 0, n), n), some = 2 * (n - i);            \
+        if (some == 0)                                                                                                                      \
+            return;                                                                                                                         \
+        vector a = vector##_load_first(acc + 2 * i, some);                                                                                  \
+        const char *p = x + PAIR * i;                                                                                                       \
+        for (int64_t j = 0; j < taps; j++, p += PAIR * step) {                                                                              \
+            const vector##_weight wj = vector##_weight_of(w + 2 * j);                                                                       \
+            a = vector##_fma_pairs(vector##_load_first(p, some), &wj, a);                                                                   \
+        }                                                                                                                                   \
+        memcpy(acc + 2 * i, &a, (size_t)some * sizeof(real));                                                                               \
     }
 COMPLEX_LINE(line_c64, v_f32, float, TESS_F32_LANES)
 COMPLEX_LINE(line_c128, v_f64, double, TESS_F64_LANES)

@@ -21,8 +21,11 @@ typedef struct found_axis {
     bool apart;    /* slabs are cut along it: it is not joined */
 } found_axis;
 
+/* An axis of one element that a mask meets comes first, wherever it lies: a row of one output would be computed by itself, and it would keep those around it from being joined. */
+static uint64_t coarseness(const found_axis *f) { return f->a.n == 1 && f->a.m == 1 ? UINT64_MAX : (uint64_t)llabs(f->a.out_stride); }
+
 static bool coarser(const found_axis *l, const found_axis *r) {
-    const int64_t ls = llabs(l->a.out_stride), rs = llabs(r->a.out_stride);
+    const uint64_t ls = coarseness(l), rs = coarseness(r);
     return ls != rs ? ls > rs : l->mask_axis < r->mask_axis;
 }
 
@@ -150,10 +153,11 @@ static int choose_slab_axis(const tess_array *out) {
     return slab;
 }
 
-/* An array between passes, in the work type: compact, with the slab axis outermost whatever its place in the caller's arrays, so that any number of
- * slab rows can stand in one buffer. */
+/* An array between passes, in the work type: compact, its axes in the order that the output has in memory, with the slab axis outermost whatever its place there, so that
+ * any number of slab rows can stand in one buffer. */
 static tess_status between_passes(const tess_correlate_problem *problem, tess_array *array, const int64_t *shape, int slab, int64_t *bytes) {
     int64_t wide = (int64_t)tess_type_size(problem->compute);
+    int order[TESS_MAX_NDIM + 1]; /* coarsest first */
     array->type = problem->work;
     array->itemsize = (int32_t)tess_type_size(problem->work);
     array->ndim = problem->in.ndim;
@@ -164,12 +168,18 @@ static tess_status between_passes(const tess_correlate_problem *problem, tess_ar
         if (TESS_MUL_OVERFLOWS(wide, shape[d], &wide) || wide > INT64_MAX / 2)
             return tess_fail(TESS_ERR_SIZE, "the array between two passes of the separable list has more than 2^63 bytes");
     *bytes = array->count > 0 ? wide / ROW_SETS * (ROW_SETS + ROW_PAD) + ROW_SETS + ROW_PAD : 0;
+    for (int d = 0; d < array->ndim; d++) {
+        int at = d;
+        for (; at > 0 && llabs(problem->out.stride[order[at - 1]]) < llabs(problem->out.stride[d]); at--)
+            order[at] = order[at - 1];
+        order[at] = d;
+    }
     int64_t stride = array->itemsize;
-    for (int d = array->ndim - 1; d >= -1; d--) {
-        int axis = d >= 0 ? d : slab;
-        if (d == slab)
+    for (int k = array->ndim - 1; k >= -1; k--) {
+        const int axis = k >= 0 ? order[k] : slab;
+        if (k >= 0 && axis == slab)
             continue;
-        if (d < 0 && stride % ROW_SETS == 0)
+        if (k < 0 && stride % ROW_SETS == 0)
             stride += ROW_PAD;
         array->shape[axis] = shape[axis];
         array->stride[axis] = array->count > 0 ? stride : 0;
