@@ -228,30 +228,30 @@ static void short_rows(void) {
     }
 }
 
-/* Variances of outputs side by side by the row that makes only those. */
+/* Variances of outputs side by side by the rows that make only those. */
 static void column_moments(void) {
     static const struct {
         tess_type type;
         int64_t length, columns;
-        const char *words;
-    } all[] = {{tess_f32, 300, 3, "var f32 rows of 300, 3 columns"},         {tess_f32, 300, 256, "var f32 rows of 300, 256 columns"},
-               {tess_f32, 1000, 33, "var f32 rows of 1000, 33 columns"},     {tess_f32, 4096, 8, "var f32 rows of 4096, 8 columns"},
-               {tess_f32, 100000, 3, "var f32 rows of 100000, 3 columns"},   {tess_f64, 300, 33, "var f64 rows of 300, 33 columns"},
-               {tess_f16, 1000, 401, "var f16 rows of 1000, 401 columns"},   {tess_u8, 300, 100, "var u8 rows of 300, 100 columns"},
-               {tess_f32, 8192, 1024, "var f32 rows of 8192, 1024 columns"}, {tess_u8, 8192, 1024, "var u8 rows of 8192, 1024 columns"},
-               {tess_f64, 8192, 1024, "var f64 rows of 8192, 1024 columns"}, {tess_f32, 8192, 33, "var f32 rows of 8192, 33 columns"},
-               {tess_f64, 8192, 33, "var f64 rows of 8192, 33 columns"},     {tess_f16, 8192, 34, "var f16 rows of 8192, 34 columns"}};
+        bool twice; /* by reduce/tree_twice, else reduce/tree_moments */
+    } all[] = {{tess_f32, 300, 3, false},     {tess_f32, 300, 256, false},  {tess_f32, 1000, 33, false},   {tess_f32, 4096, 8, false},
+               {tess_f32, 100000, 3, false},  {tess_f64, 300, 33, false},   {tess_f16, 1000, 401, false},  {tess_u8, 300, 100, false},
+               {tess_f32, 8192, 1024, false}, {tess_u8, 8192, 1024, false}, {tess_f64, 8192, 1024, false}, {tess_f32, 8192, 33, false},
+               {tess_f64, 8192, 33, false},   {tess_f16, 8192, 34, false},  {tess_f32, 10000, 33, true},   {tess_f64, 10000, 33, true},
+               {tess_f16, 10000, 33, true},   {tess_u8, 10000, 33, true},   {tess_u8, 8192, 33, true},     {tess_f32, 5001, 101, true}};
     const int axis = 1;
     tess_plan *plan;
     for (int i = 0; i < TESS_COUNT(all); i++) {
         DLTensor in = view(all[i].type, 3, (int64_t[]){1 << 10, all[i].length, all[i].columns}),
                  out = view(tess_f64, 2, (int64_t[]){1 << 10, all[i].columns});
         const tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1};
+        char words[64];
+        snprintf(words, sizeof words, "var %s rows of %d, %d columns", tess_type_name(all[i].type), (int)all[i].length, (int)all[i].columns);
         assert_tess_ok(tess_plan_reduce(&plan, context, TESS_VAR, &in, &out, &options));
         const tess_op *op = plan->problem->op;
         for (int r = 0; r < op->gpu_count; r++)
-            if (strcmp(op->gpu_rows[r].name, "reduce/tree_moments") == 0)
-                look_at(&op->gpu_rows[r], plan->problem, all[i].words);
+            if (strcmp(op->gpu_rows[r].name, all[i].twice ? "reduce/tree_twice" : "reduce/tree_moments") == 0)
+                look_at(&op->gpu_rows[r], plan->problem, words);
         tess_plan_free(plan);
     }
 }

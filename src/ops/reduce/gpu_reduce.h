@@ -28,7 +28,7 @@
 TESS_REDUCE_RUNGS(RUNG)
 #undef RUNG
 
-enum { REDUCE_GPU_ROWS = 21 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
+enum { REDUCE_GPU_ROWS = 22 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
 int64_t tess_reduce_gpu_resident(const tess_gpu_device *device); /* so many of its blocks a device holds at once; NULL = an H200 */
 extern const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS];
 
@@ -229,6 +229,20 @@ void tess_reduce_predict_moments(const tess_problem *problem, tess_gpu_predictio
 extern const tess_gpu_row tess_reduce_gpu_moments;
 bool tess_reduce_gpu_moments_fit(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_moments_pay(const tess_problem *problem, const char **why);
+
+/* gpu_twice.c: elements of a vector; vectors side by side of each of a block's arms, and how many such classes a leaf has; threads of a block, blocks of a multiprocessor; vectors of a thread on their way; rows of a set's last leaf,
+ * and classes of it that a block has; a set's blocks for each look, and how many lie between the two looks at one class. */
+enum { TESS_REDUCE_GPU_TWICE_ARMS = 8 };
+typedef struct tess_reduce_gpu_twice_shape {
+    int vector, cls, classes, threads, blocks, rounds, last, turns;
+    int64_t of_set, behind;
+    bool ragged, exact, once; /* -DRAGGED, -DEXACT, -DONCE */
+} tess_reduce_gpu_twice_shape;
+tess_reduce_gpu_twice_shape tess_reduce_gpu_twice_shape_of(const reduce_problem *p, const tess_gpu_device *device); /* NULL: of an H200 */
+void tess_reduce_predict_twice(const tess_problem *problem, tess_gpu_prediction *prediction);                       /* gpu_twice_predict.c */
+extern const tess_gpu_row tess_reduce_gpu_twice;
+bool tess_reduce_gpu_twice_fit(const tess_problem *problem, const char **why);
+bool tess_reduce_gpu_twice_pay(const tess_problem *problem, const char **why);
 
 /* gpu_stretches.c: segments that follow one another, cut into stretches of whole ones, and those that are longer than a stretch into leaves. The list that a row's kernels
  * read begins with two words for each stretch. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * test_reduce_counts_gpu.c - proves: tree_groups, tree_few, tree_patches, tree_rows, tree_block, tree_columns, tree_sets, tree_leaves and tree_lanes count what their formulas say, on the virtual GPU: lengths, numbers of outputs and layouts that leave warps and
+ * test_reduce_counts_gpu.c - proves: tree_groups, tree_few, tree_patches, tree_rows, tree_block, tree_columns, tree_sets, tree_leaves, tree_lanes, tree_moments and tree_twice count what their formulas say, on the virtual GPU: lengths, numbers of outputs and layouts that leave warps and
  * blocks incomplete and begin rows anywhere, elements and results of every size. */
 #include "gpu_counts.h"
 #include "ops/reduce/gpu_reduce.h"
@@ -455,10 +455,26 @@ static void tree_moments(void **state) {
     check_all("reduce/tree_moments", cases, TESS_COUNT(cases), false, 5);
 }
 
+/* Leaves of one class and of many, whole, short and both, sets that begin within vectors, last classes that are not full, bytes of one look and of two. */
+static void tree_twice(void **state) {
+    (void)state;
+    static const counted cases[] = {
+        {TESS_VAR, tess_f32, tess_f32, 3, {3, 1000, 33}, {0}, 1, {1}, 0}, {TESS_VAR, tess_f32, tess_f64, 3, {2, 10000, 9}, {0}, 1, {1}, 0},
+        {TESS_STD, tess_f64, tess_f64, 2, {8192, 12}, {0}, 1, {0}, 0},    {TESS_VAR, tess_f64, tess_f64, 3, {3, 2501, 7}, {0}, 1, {1}, 0},
+        {TESS_VAR, tess_f16, tess_f32, 3, {2, 9001, 10}, {0}, 1, {1}, 0}, {TESS_VAR, tess_u8, tess_f64, 3, {2, 8193, 11}, {0}, 1, {1}, 0},
+        {TESS_VAR, tess_u8, tess_f64, 2, {16384, 5}, {0}, 1, {0}, 0},     {TESS_VAR, tess_i8, tess_f64, 3, {3, 3000, 17}, {0}, 1, {1}, 0},
+        {TESS_VAR, tess_bool, tess_f64, 3, {3, 700, 33}, {0}, 1, {1}, 0}, {TESS_VAR, tess_bf16, tess_f32, 3, {5, 14001, 3}, {0}, 1, {1}, 0},
+        {TESS_VAR, tess_f32, tess_f32, 3, {5, 7, 2}, {0}, 1, {1}, 0}};
+    const int threads = tess_threads(context);
+    assert_tess_ok(tess_set_threads(context, 1)); /* blocks come one after another, so none waits */
+    check_all("reduce/tree_twice", cases, TESS_COUNT(cases), false, 9);
+    assert_tess_ok(tess_set_threads(context, threads));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tree_groups), cmocka_unit_test(tree_few),    cmocka_unit_test(tree_patches),
-                                       cmocka_unit_test(tree_rows),   cmocka_unit_test(tree_block),  cmocka_unit_test(tree_columns),
-                                       cmocka_unit_test(tree_sets),   cmocka_unit_test(tree_leaves), cmocka_unit_test(tree_lanes),
-                                       cmocka_unit_test(tree_moments)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tree_groups),  cmocka_unit_test(tree_few),    cmocka_unit_test(tree_patches),
+                                       cmocka_unit_test(tree_rows),    cmocka_unit_test(tree_block),  cmocka_unit_test(tree_columns),
+                                       cmocka_unit_test(tree_sets),    cmocka_unit_test(tree_leaves), cmocka_unit_test(tree_lanes),
+                                       cmocka_unit_test(tree_moments), cmocka_unit_test(tree_twice)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
