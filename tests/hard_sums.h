@@ -15,7 +15,7 @@ enum { HARD_SUMS = 20 };
 /* n numbers of `bits` bits from 2^lowest to below 2^highest, which f64 holds, of kind 0 .. HARD_SUMS - 1; some add up to a half of the last place of `result` bits. */
 static inline void hard_sum(double *x, int64_t n, int kind, int bits, int result, int lowest, int highest, uint64_t *random) {
     const double sign = hostile_between(random, 0, 1) ? 1 : -1, other = hostile_between(random, 0, 1) ? 1 : -1;
-    const int least = lowest + bits, top = highest - 1;
+    const int least = lowest + bits, top = highest - 1, pairs = bits > 24 ? 200 : 20; /* magnitude of those that cancel */
     int64_t used = 0, stretch = 0;
     int from = 0, to = 0;
     double given[8];
@@ -79,7 +79,7 @@ static inline void hard_sum(double *x, int64_t n, int kind, int bits, int result
     for (int64_t i = 0; i < n; i++)
         x[i] = i < used ? given[i] : 0;
     for (int64_t i = used; i + 1 < n && kind != 15; i += 2) {
-        x[i] = ldexp((double)hostile_between(random, 1, 1000), (int)hostile_between(random, least, bits > 24 ? 200 : 20));
+        x[i] = ldexp((double)hostile_between(random, 1, 1000), (int)hostile_between(random, least, top - 10 < pairs ? top - 10 : pairs));
         x[i + 1] = -x[i];
     }
     for (int64_t i = n - 1; i > 0; i--) {
@@ -90,14 +90,15 @@ static inline void hard_sum(double *x, int64_t n, int kind, int bits, int result
     }
 }
 
-/* Elements number first, first + step, ... of an array of f32, f64, or complex ones, n of them. */
-static inline void hard_elements(hostile_array *a, int64_t first, int64_t step, int64_t n, int kind, int result, uint64_t *random) {
+/* Elements number first, first + step, ... of an array of f32, f64, or complex ones, n of them. modest: below 2^12, f64 from 2^-260 on. */
+static inline void hard_elements_of(hostile_array *a, int64_t first, int64_t step, int64_t n, int kind, int result, bool modest, uint64_t *random) {
     const tess_type type = tess_type_of(a->tensor.dtype);
     const bool wide = type == tess_f64 || type == tess_c128;
+    const int lowest = !wide ? -149 : modest ? -260 : -1074, highest = modest ? 12 : wide ? 1024 : 128;
     double *x = malloc((size_t)(n + 1) * sizeof *x);
     assert_non_null(x);
     for (int part = 0; part < (type >= tess_c64 ? 2 : 1); part++, kind = (kind + 5) % HARD_SUMS) {
-        hard_sum(x, n, kind, wide ? 53 : 24, result, wide ? -1074 : -149, wide ? 1024 : 128, random);
+        hard_sum(x, n, modest && (kind == 12 || kind == 15 || kind == 19) ? 13 : kind, wide ? 53 : 24, result, lowest, highest, random);
         for (int64_t i = 0; i < n; i++) {
             char *at = hostile_element(a, first + i * step);
             if (wide)
@@ -107,6 +108,10 @@ static inline void hard_elements(hostile_array *a, int64_t first, int64_t step, 
         }
     }
     free(x);
+}
+
+static inline void hard_elements(hostile_array *a, int64_t first, int64_t step, int64_t n, int kind, int result, uint64_t *random) {
+    hard_elements_of(a, first, step, n, kind, result, false, random);
 }
 
 /* Zeros of both signs and what is next to them, so that values are often equal; now and then an infinity, a NaN. */
@@ -129,6 +134,18 @@ static inline void few_values(hostile_array *a, uint64_t *random) {
             const void *from = width == 8 ? (const void *)&wide : width == 4 ? (const void *)&x : type == tess_f16 ? &f16 : &bf16;
             memcpy(hostile_element(a, i) + k * width, from, (size_t)width);
         }
+}
+
+/* Fives of f32 or bf16 from element `first` on that add up to 1, a half of its last place and a bit below that, which a number 2^-below of the greatest has. */
+static inline void near_halves(hostile_array *a, int64_t first, int below) {
+    const bool brief = a->itemsize == 2;
+    const int middle = brief ? 20 : 10;
+    const double x[] = {1, ldexp(1, -middle) + ldexp(1, -24), -ldexp(1, -middle), ldexp(1, -below) + ldexp(1, -below - (brief ? 7 : 23)),
+                        -ldexp(1, -below)};
+    for (int64_t i = 0; i < hostile_count(a); i++) {
+        const float value = i < first ? 0 : (float)x[(i - first) % 5];
+        memcpy(hostile_element(a, i), (const char *)&value + (brief ? 2 : 0), (size_t)a->itemsize);
+    }
 }
 
 /* Doubles whose sums overflow, or are so small that their means have few bits. */

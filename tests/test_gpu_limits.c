@@ -318,7 +318,8 @@ static void segments(void) {
                {TESS_PROD, tess_c64, tess_c64, false, "product c64"},  {TESS_SUM, tess_f64, tess_f64, false, "sum f64"},
                {TESS_SUM, tess_c64, tess_c64, false, "sum c64"},       {TESS_SUM, tess_c128, tess_c128, false, "sum c128"},
                {TESS_SUM, tess_f16, tess_f16, false, "sum f16"},       {TESS_NORM2, tess_f32, tess_f32, false, "norm2 f32"},
-               {TESS_SUM, tess_f32, tess_f32, true, "exact sum f32"},  {TESS_SUM, tess_c64, tess_c64, true, "exact sum c64"}};
+               {TESS_SUM, tess_f32, tess_f32, true, "exact sum f32"},  {TESS_SUM, tess_c64, tess_c64, true, "exact sum c64"},
+               {TESS_SUM, tess_f64, tess_f64, true, "exact sum f64"}};
     static const int64_t lengths[] = {16, 50, 16384};
     enum { COUNT = 64 };
     int64_t offsets[COUNT + 1], size = COUNT + 1;

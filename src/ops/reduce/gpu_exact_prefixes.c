@@ -22,8 +22,7 @@ enum {
     MOST_RANGE = 1 << 30,
     TILE = 4096, /* bytes of a stretch */
     WARPS = 4,   /* 48 KiB of shared memory are a block's */
-    TOP_WARPS = 8,
-    MOST_PIECES = 64 /* of a segment, measured */
+    TOP_WARPS = 8
 };
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
@@ -41,15 +40,6 @@ bool tess_reduce_gpu_exact_prefixes_fit(const tess_problem *problem, const char 
     return p->exact && p->map == REDUCE_PLAIN &&
            (p->in.type == tess_f16 || p->in.type == tess_bf16 || p->in.type == tess_f32 || p->in.type == tess_c64 || p->in.type == tess_f64) &&
            tess_reduce_gpu_cuts_fit(p, why);
-}
-
-bool tess_reduce_gpu_exact_prefixes_pay(const tess_problem *problem, const char **why) {
-    const reduce_problem *p = of(problem);
-    *why = "short segments of f64 are found sooner by a few threads each";
-    if (p->in.type == tess_f64 && tess_reduce_gpu_exact_stretches_pay(problem, why))
-        return false;
-    *why = "a segment has so many pieces that one block is long at merging them";
-    return p->longest <= MOST_PIECES * range_of(p);
 }
 
 /* Each level takes in less than 2 n numbers, and 8 a thread; of a piece less than six. */

@@ -28,17 +28,17 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
         output = unit / p.units;
         unit %= p.units;
     }
-    cuts += 2 * unit;
-    if (cuts[1] & 1) // a segment that long_pieces takes
+    cuts += 2 * unit; // all four words are asked for at once
+    const i64 origin = cuts[0], marked = cuts[1], segment = marked >> 1;
+    const int n = (int)(cuts[2] - origin), count = (int)((cuts[3] >> 1) - segment);
+    if (marked & 1 || (n | count) < 0) // a segment that long_pieces takes; n and count are none, but the compiler puts off no load so
         return;
     place_of(p, output, at_in, at_out);
-    const i64 origin = cuts[0], segment = cuts[1] >> 1;
-    const int count = (int)((cuts[3] >> 1) - segment);
     char *tile = (char *)tiles[warp];
     offsets += segment;
     int later = (int)(offsets[lane < count ? lane : count] - origin);
     here h = {tile, 0, out + at_out + segment * p.out_step, p.out_step, limbs[warp], flags[warp]};
-    h.tile += stage(tile, part{in + at_in + origin, 0, (int)(cuts[2] - origin)}, 1);
+    h.tile += stage(tile, part{in + at_in + origin, 0, n}, 1);
     for (int base = 0; base < count; base += 32, h.out += 32 * p.out_step) {
         const int begin = later, ahead = base + 32 + lane;
         if (base + 32 <= count)

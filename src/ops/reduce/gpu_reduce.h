@@ -161,7 +161,6 @@ int64_t tess_reduce_gpu_exact_range(double all); /* elements of a warp that has 
 int64_t *tess_reduce_gpu_put_run_logs(int64_t *at, int64_t range, int64_t longest); /* struct run_logs of gpu_sure_run.cuh */
 extern const tess_gpu_row tess_reduce_gpu_exact_prefixes;
 bool tess_reduce_gpu_exact_prefixes_fit(const tess_problem *problem, const char **why);
-bool tess_reduce_gpu_exact_prefixes_pay(const tess_problem *problem, const char **why);
 
 /* gpu_segments.c */
 extern const tess_gpu_row tess_reduce_gpu_segments;

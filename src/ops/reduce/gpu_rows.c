@@ -394,12 +394,10 @@ const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS] = {
      .applicable = tess_reduce_gpu_exact_fits,
      .gpu = &tess_reduce_gpu_exact},
     {.name = "reduce/exact_prefixes",
-     .idea = "exact sums of segments that follow one another, f32 and smaller: differences of sums of all before, as integers; warps share longer "
-             "ones evenly",
+     .idea = "exact sums of segments that follow one another: differences of sums of all before, without error; warps share longer ones evenly",
      .source = "Rump, Ogita, Oishi 2008 (extraction); Kulisch's long accumulator",
      .target = TESS_TARGET_GPU,
      .applicable = tess_reduce_gpu_exact_prefixes_fit,
-     .sensible = tess_reduce_gpu_exact_prefixes_pay,
      .gpu = &tess_reduce_gpu_exact_prefixes},
     {.name = "reduce/exact_stretches",
      .idea = "exact sums of short segments that follow one another: a warp copies a stretch of whole ones to shared memory, a few threads each",

@@ -11,7 +11,7 @@
 enum {
     RUN_EACH = sizeof(element) < 8 ? 8 : 4, // elements of a lane at a time; 8 f64 are slower (H200)
     RUN_STRIP = 32 * RUN_EACH,
-    RUN_LOG = 30,                 // a piece's sums are below so many of its numbers
+    RUN_LOG = 30, // a piece's sums are below so many of its numbers
     SURE_PLACES = PARTS * SURE_LEFT
 };
 
@@ -119,46 +119,94 @@ __device__ __forceinline__ void put_run(i64 *to, const sure_run &whole) {
     }
 }
 
-// An output from its pieces, by a warp; false: it is not known.
-__device__ __forceinline__ bool settle_pieces(const i64 *partial, i64 pieces, const run_logs &logs, result &value) {
-    const int lane = threadIdx.x % 32, log = (int)logs.merge;
-    sure_run whole;
-    int doubt[PARTS];
+// What is left of a piece, of one of its parts.
+struct sure_piece {
+    double x[SURE_LEVELS];
+    i64 count;
+    int field, met, doubt; // doubt: an exponent's field, as doubt_of has it; 0: nothing is missing
+};
+
+__device__ __forceinline__ sure_piece left_of(const i64 *partial, i64 number, int which, const run_logs &logs) {
+    const i64 *its = partial + number * SURE_PLACES + which * SURE_LEFT, beside = its[SURE_LEVELS];
+    sure_piece p = {};
+#pragma unroll
+    for (int i = 0; i < SURE_LEVELS; i++)
+        p.x[i] = __longlong_as_double(its[i]);
+    p.count = beside >> 16;
+    p.field = (int)(beside >> 4 & 0xfff);
+    p.met = (int)beside & (IS_NAN | PLUS | MINUS);
+    p.doubt = beside & DROPPED ? doubt_of(p.field, (int)logs.piece) : 0;
+    return p;
+}
+
+// What pieces number first, first + step, ... come to, 32 of them at a time, the first for lane 0: by a warp. piece_at(number, which) is one of fewer than 2^log. doubt: what may be missing of each part.
+template <typename PIECE>
+__device__ __forceinline__ void take_pieces(const PIECE &piece_at, i64 first, i64 step, i64 pieces, int merge_log, int log, sure_run &whole,
+                                            int (&doubt)[PARTS]) {
+    const int lane = threadIdx.x % 32;
     whole.count = 0;
 #pragma unroll
     for (int which = 0; which < PARTS; which++) {
         sure_levels l;
         int dropped = 0;
-        open(l, 1, log);
+        open(l, 1, merge_log);
         l.met = 0;
-        for (i64 turn = 0; turn < pieces; turn += 32) {
-            const i64 *its = partial + (turn + lane) * SURE_PLACES + which * SURE_LEFT;
-            double x[SURE_LEVELS] = {};
-            i64 beside = 0;
-            if (turn + lane < pieces) {
-#pragma unroll
-                for (int i = 0; i < SURE_LEVELS; i++)
-                    x[i] = __longlong_as_double(its[i]);
-                beside = its[SURE_LEVELS];
-            }
-            const int field = (int)(beside >> 4 & 0xfff), met = (int)beside & (IS_NAN | PLUS | MINUS);
-            whole.count += which == 0 ? beside >> 16 : 0;
-            l.met |= met;
-            if (beside & DROPPED)
-                dropped = max(dropped, doubt_of(field, (int)logs.piece));
+        for (i64 turn = first; turn < pieces; turn += step) {
+            sure_piece its = {};
+            if (turn + lane < pieces)
+                its = piece_at(turn + lane, which);
+            whole.count += which == 0 ? its.count : 0;
+            l.met |= its.met;
+            dropped = max(dropped, its.doubt);
 #pragma unroll
             for (int i = 0; i < SURE_LEVELS; i++)
-                x[i] = met ? 0 : x[i];
-            take_in(l, x, log, GREATEST + RUN_LOG, !met && field > GREAT);
+                its.x[i] = its.met ? 0 : its.x[i];
+            take_in(l, its.x, merge_log, GREATEST + RUN_LOG, !its.met && its.field > GREAT);
         }
-        join(l, whole.sums[which], log, log);
+        join(l, whole.sums[which], merge_log, merge_log);
         dropped = __reduce_max_sync(ALL, dropped);
-        const int of_pieces = dropped ? dropped + log : 0, own = l.met & DROPPED ? doubt_of(l.field, log) : 0, most = max(of_pieces, own);
+        const int of_pieces = dropped ? dropped + log : 0, own = l.met & DROPPED ? doubt_of(l.field, merge_log) : 0, most = max(of_pieces, own);
         doubt[which] = most ? most + 1 : 0;
         whole.field[which] = l.field;
         whole.met[which] = l.met;
     }
     whole.count = sum_of_group<32>(whole.count);
+}
+
+// An output from its pieces, by a warp; false: it is not known.
+__device__ __forceinline__ bool settle_pieces(const i64 *partial, i64 pieces, const run_logs &logs, result &value) {
+    sure_run whole;
+    int doubt[PARTS];
+    take_pieces([&](i64 number, int which) { return left_of(partial, number, which, logs); }, 0, 32, pieces, (int)logs.merge, (int)logs.merge, whole,
+                doubt);
+    return settle_run(whole, doubt, value);
+}
+
+// The same by a block, for the first warp: each warp's share is a piece again.
+template <int BLOCK_WARPS>
+__device__ __forceinline__ bool settle_by_block(sure_piece (*of_warps)[PARTS], const i64 *partial, i64 pieces, const run_logs &logs, result &value) {
+    enum { LOG_WARPS = BLOCK_WARPS > 8 ? 5 : 3 };
+    const int warp = threadIdx.x / 32;
+    sure_run whole;
+    int doubt[PARTS];
+    take_pieces([&](i64 number, int which) { return left_of(partial, number, which, logs); }, 32 * warp, 32 * BLOCK_WARPS, pieces, (int)logs.merge,
+                (int)logs.merge, whole, doubt);
+    if (threadIdx.x % 32 == 0)
+#pragma unroll
+        for (int which = 0; which < PARTS; which++) {
+            sure_piece &its = of_warps[warp][which];
+#pragma unroll
+            for (int i = 0; i < SURE_LEVELS; i++)
+                its.x[i] = whole.sums[which][i];
+            its.count = whole.count;
+            its.field = whole.field[which];
+            its.met = whole.met[which] & (IS_NAN | PLUS | MINUS);
+            its.doubt = doubt[which];
+        }
+    __syncthreads();
+    if (warp > 0)
+        return true;
+    take_pieces([&](i64 number, int which) { return of_warps[number][which]; }, 0, 32, BLOCK_WARPS, (int)logs.merge, LOG_WARPS, whole, doubt);
     return settle_run(whole, doubt, value);
 }
 
@@ -194,19 +242,34 @@ struct top {
     i64 pieces; // 0: it is not for the warp
 };
 
-// Those of a block, a warp each: top_of(warp) says which.
+// Those of a block, top_of(warp) says which: a warp each, or the block one after another where a warp would be long at it.
 template <int BLOCK_WARPS, typename TOP> __device__ __forceinline__ void put_tops(const TOP &top_of, const run_logs &logs) {
+    enum { MOST_OF_WARP = 64 };
     __shared__ sums all[BLOCK_WARPS];
     __shared__ u64 counted;
     __shared__ bool doubtful[BLOCK_WARPS];
     const int warp = threadIdx.x / 32;
     bool sure = true;
     const top mine = top_of(warp);
-    if (mine.pieces) {
+    if (mine.pieces && mine.pieces <= MOST_OF_WARP) {
         result value;
         sure = settle_pieces(mine.partial, mine.pieces, logs, value);
         if (sure && threadIdx.x % 32 == 0)
             *mine.to = value;
+    }
+    if (__syncthreads_or(mine.pieces > MOST_OF_WARP)) {
+        __shared__ sure_piece of_warps[BLOCK_WARPS][PARTS];
+#pragma unroll 1
+        for (int number = 0; number < BLOCK_WARPS; number++) {
+            const top its = top_of(number);
+            if (its.pieces <= MOST_OF_WARP)
+                continue;
+            result value;
+            const bool known = __syncthreads_and(settle_by_block<BLOCK_WARPS>(of_warps, its.partial, its.pieces, logs, value));
+            if (known && threadIdx.x == 0)
+                *its.to = value;
+            sure = number == warp ? known : sure;
+        }
     }
     if (threadIdx.x % 32 == 0)
         doubtful[warp] = !sure;

@@ -1,104 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * test_reduce_segments_gpu.c - proves: segments on GPUs give the reference's bytes: every operation and type, complex elements and exact sums, empty, short and
+ * test_reduce_segments_gpu.c - proves: segments on GPUs give the reference's bytes: every operation and type, complex elements, empty, short and
  * long segments together, segments that begin and end within the axis, axes before and behind, gaps. On a card when there is one, else on the virtual GPU. */
-#include "gpu_rows.h"
-#include "hard_sums.h"
-#include "ops/reduce/reduce.h"
-
-static tess_context *context;
-static tess_engine engine;
-static int ran[64], rests[64];
-
-enum { MOST_SEGMENTS = 600 };
-
-typedef struct lengths {
-    int64_t count, offset[MOST_SEGMENTS + 1];
-} lengths;
-
-typedef struct work {
-    tess_reduction operation;
-    tess_type in, out;
-    tess_nan nan;
-    bool exact;
-    int ndim, axis;
-    int64_t shape[3];
-    int layout, fill; /* fill 4: segments of each kind of hard_sums.h; 5: few values; 6: far_values */
-} work;
-
-static void compare(const work *w, const lengths *l, uint64_t *random) {
-    static int number;
-    if (gpu_test_spared(engine, number++, 3, 3))
-        return;
-    hostile_array in, expected, out;
-    int64_t out_shape[3], size = l->count + 1;
-    int axis = w->axis;
-    const DLTensor offsets = tess_view((void *)(uintptr_t)l->offset, tess_i64, 1, &size, NULL);
-    tess_reduce_options options = {
-        .struct_size = sizeof options, .nan = w->nan, .ddof = 1, .exact = w->exact, .axes = &axis, .naxes = 1, .offsets = &offsets};
-    for (int d = 0; d < w->ndim; d++)
-        out_shape[d] = d == axis ? l->count : w->shape[d];
-    hostile_make(&in, random, w->in, w->ndim, w->shape, w->layout);
-    if (w->fill == 5)
-        few_values(&in, random);
-    else if (w->fill == 6)
-        far_values(&in, random);
-    else
-        hostile_fill(&in, random, w->fill == 4 ? 1 : w->fill);
-    for (int64_t line = 0, step = axis == 0 && w->ndim == 2 ? w->shape[1] : 1; w->fill == 4 && line < (w->ndim == 2 ? w->shape[1 - axis] : 1); line++)
-        for (int64_t s = 0; s < l->count; s++)
-            hard_elements(&in, (step > 1 ? line : line * w->shape[axis]) + l->offset[s] * step, step, l->offset[s + 1] - l->offset[s],
-                          (int)((s + line) % HARD_SUMS), hostile_between(random, 0, 1) ? 24 : 53, random);
-    uint64_t again = *random;
-    hostile_make(&expected, random, w->out, w->ndim, out_shape, w->layout);
-    options.call.strategy = "reduce/reference";
-    assert_tess_ok(tess_reduce(context, w->operation, &in.tensor, &expected.tensor, &options));
-    options.call.engine = engine;
-    for (int r = -1; r < tess_reduce_op.gpu_count; r++) {
-        if (r >= 0 && gpu_test_rests(engine, ran[r], 6, &rests[r]))
-            continue;
-        uint64_t same = again; /* the layout of `expected` */
-        const char *name = r < 0 ? NULL : tess_reduce_op.gpu_rows[r].name;
-        hostile_make(&out, &same, w->out, w->ndim, out_shape, w->layout);
-        options.call.strategy = name;
-        const tess_status status = tess_reduce(context, w->operation, &in.tensor, &out.tensor, &options);
-        if (status == TESS_OK) {
-            if (r >= 0)
-                ran[r]++;
-            if (memcmp(out.block, expected.block, out.block_size))
-                fail_msg("%s differs: %s of %s to %s, axis %d of %d, %lld segments%s", name ? name : "the chosen row",
-                         tess_reduction_name(w->operation), tess_type_name(w->in), tess_type_name(w->out), w->axis, w->ndim, (long long)l->count,
-                         w->exact ? ", exact" : "");
-        } else if (r < 0 || status != TESS_ERR_STRATEGY) {
-            fail_msg("%s: %s", name ? name : "choosing", tess_detail());
-        }
-        hostile_free(&out);
-    }
-    hostile_free(&expected);
-    hostile_free(&in);
-}
-
-/* Segments of 0 to `most` - 1 elements, but for those few that are given; `empty` allowed or not. Returns where they end. */
-static int64_t make(lengths *l, uint64_t *random, int64_t begin, int64_t count, int64_t most, bool empty, const int64_t *given, int few) {
-    l->count = count;
-    l->offset[0] = begin;
-    for (int64_t i = 0; i < count; i++) {
-        int64_t n = hostile_between(random, 0, most - 1);
-        if (i % 3 == 1 && i / 3 < few)
-            n = given[i / 3];
-        l->offset[i + 1] = l->offset[i] + (n || empty ? n : 1);
-    }
-    return l->offset[count];
-}
-
-/* Number 0: a line with gaps, 1: the lines of a matrix, 2: its columns, with gaps. */
-static void compare_as(work *w, const lengths *l, int64_t end, int number, uint64_t *random) {
-    w->ndim = number ? 2 : 1;
-    w->axis = number == 1;
-    w->shape[0] = number == 1 ? 2 : end + 3;
-    w->shape[1] = number == 1 ? end + 3 : 3;
-    w->layout = number == 1 ? HOSTILE_COMPACT : HOSTILE_STRIDED;
-    compare(w, l, random);
-}
+#include "reduce_segments.h"
 
 static bool needs_elements(tess_reduction operation) {
     return operation == TESS_MIN || operation == TESS_MAX || operation == TESS_ARGMIN || operation == TESS_ARGMAX;
@@ -162,86 +65,6 @@ static void every_type(void **state) {
             work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = (tess_nan)nan, .fill = 1 + nan};
             compare_as(&w, &l, end, (i + nan) % 3, &random);
         }
-}
-
-/* Values over the whole range of exponents, infinities and NaNs; parts of long segments that are merged. */
-static void exact_sums(void **state) {
-    (void)state;
-    uint64_t random = 3;
-    static const int64_t given[] = {20000, 1025};
-    static const struct {
-        tess_reduction operation;
-        tess_type in, out;
-    } cases[] = {{TESS_SUM, tess_f32, tess_f32},   {TESS_SUM, tess_f64, tess_f64},   {TESS_NORM1, tess_f16, tess_f64},
-                 {TESS_MEAN, tess_i64, tess_f64},  {TESS_MEAN, tess_u64, tess_f32},  {TESS_SUM, tess_c64, tess_c64},
-                 {TESS_MEAN, tess_c128, tess_c64}, {TESS_NORM1, tess_c64, tess_f32}, {TESS_SUM, tess_f64, tess_bf16}};
-    for (int i = 0; i < TESS_COUNT(cases); i++)
-        for (int fill = 1; fill <= 2; fill++) {
-            lengths l;
-            const int64_t end = make(&l, &random, 3, 12, 40, true, given, fill == 1 ? 2 : 0);
-            work w = {
-                .operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = (tess_nan)(fill - 1), .exact = true, .fill = fill};
-            compare_as(&w, &l, end, (i + fill) % 3, &random);
-        }
-}
-
-/* Sums that no level tells the rounding of, in segments of every kind of length beside one another: of a thread or a few, of a warp, of several pieces. */
-static void hard_sums(void **state) {
-    (void)state;
-    uint64_t random = 8;
-    static const int64_t sizes[] = {3,  0,   1,  31, 2,   32,  4, 33,  16, 7,    400,  5, 1,     0, 12, 256,
-                                    31, 257, 20, 9,  511, 512, 6, 513, 30, 1024, 1025, 2, 20000, 8, 16, 4};
-    static const struct {
-        tess_reduction operation;
-        tess_type in, out;
-        tess_nan nan;
-    } cases[] = {{TESS_SUM, tess_f64, tess_f64, TESS_NAN_PROPAGATE},   {TESS_SUM, tess_f32, tess_f32, TESS_NAN_PROPAGATE},
-                 {TESS_SUM, tess_c64, tess_c64, TESS_NAN_PROPAGATE},   {TESS_MEAN, tess_f64, tess_f32, TESS_NAN_OMIT},
-                 {TESS_SUM, tess_f32, tess_f64, TESS_NAN_OMIT},        {TESS_SUM, tess_c128, tess_c128, TESS_NAN_PROPAGATE},
-                 {TESS_MEAN, tess_f32, tess_f32, TESS_NAN_PROPAGATE},  {TESS_SUM, tess_f64, tess_f32, TESS_NAN_PROPAGATE},
-                 {TESS_NORM1, tess_c128, tess_f64, TESS_NAN_PROPAGATE}};
-    for (int i = 0; i < TESS_COUNT(cases); i++)
-        for (int kind = 0; kind < 5; kind++) { /* the mean decides how stretches are cut, and how many threads a segment has */
-            const int brief = kind == 1;
-            lengths l = {.count = brief ? 300 : 2 * TESS_COUNT(sizes) - 3, .offset = {i % 5}};
-            work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = cases[i].nan, .exact = true, .fill = 4};
-            for (int64_t s = 0; s < l.count; s++)
-                l.offset[s + 1] = l.offset[s] + (brief      ? sizes[s % 10]
-                                                 : kind < 2 ? sizes[s * 7 % TESS_COUNT(sizes)]
-                                                            : sizes[s * 7 % TESS_COUNT(sizes)] % (kind == 2 ? 130 : 300) + (kind == 4 ? 30 : 0));
-            w.ndim = 1 + brief;
-            w.axis = brief;
-            w.shape[0] = brief ? 2 : l.offset[l.count] + 3;
-            w.shape[1] = l.offset[l.count] + 3;
-            w.layout = HOSTILE_COMPACT;
-            compare(&w, &l, &random);
-        }
-}
-
-/* The same and numbers whose magnitudes change along the way, as segments that a warp or some take by strips. */
-static void long_hard_sums(void **state) {
-    (void)state;
-    uint64_t random = 11;
-    static const struct {
-        tess_reduction operation;
-        tess_type in, out;
-        tess_nan nan;
-    } cases[] = {{TESS_SUM, tess_f32, tess_f32, TESS_NAN_PROPAGATE}, {TESS_SUM, tess_f64, tess_f64, TESS_NAN_PROPAGATE},
-                 {TESS_SUM, tess_c64, tess_c64, TESS_NAN_PROPAGATE}, {TESS_MEAN, tess_f64, tess_f32, TESS_NAN_OMIT},
-                 {TESS_SUM, tess_f32, tess_f64, TESS_NAN_OMIT},      {TESS_SUM, tess_c128, tess_c128, TESS_NAN_PROPAGATE},
-                 {TESS_NORM1, tess_c128, tess_f64, TESS_NAN_OMIT},   {TESS_NORM1, tess_c64, tess_f32, TESS_NAN_PROPAGATE}};
-    for (int i = 0; i < TESS_COUNT(cases); i++) {
-        lengths l = {.count = 2 * HARD_SUMS, .offset = {i % 5}};
-        work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = cases[i].nan, .exact = true, .fill = 4};
-        for (int64_t s = 0; s < l.count; s++)
-            l.offset[s + 1] = l.offset[s] + (s % HARD_SUMS == 16 ? 8192 + 512 * s : hostile_between(&random, 1500, 3500));
-        w.ndim = 1 + i % 2;
-        w.axis = 0;
-        w.shape[0] = l.offset[l.count] + 3;
-        w.shape[1] = i % 2; /* a column: elements with gaps */
-        w.layout = i % 2 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
-        compare(&w, &l, &random);
-    }
 }
 
 /* Lengths that differ by a million: thousands of leaves beside segments of a few elements, no segments, and segments without any elements. */
@@ -515,7 +338,7 @@ static void chosen(void **state) {
         {TESS_VAR, tess_f32, tess_f32, 20000, 3000, "tree_stretches"}, {TESS_VAR, tess_f64, tess_f64, 5000, MOST, "tree_lanes"},
         {TESS_VAR, tess_f64, tess_f64, 1000, MOST, "tree_stretches"},  {TESS_VAR, tess_f64, tess_f64, 2000, MOST, "tree_stretches"},
         {TESS_VAR, tess_f64, tess_f64, 3000, MOST, "tree_segments"},   {TESS_SUM, tess_f32, tess_f32, 200, MOST, "exact_prefixes"},
-        {TESS_SUM, tess_f64, tess_f64, 20000, 3000, "exact_prefixes"}};
+        {TESS_SUM, tess_f64, tess_f64, 20000, 3000, "exact_prefixes"}, {TESS_SUM, tess_f64, tess_f64, 50, MOST, "exact_prefixes"}};
     const int axis = 0;
     int64_t *offset = malloc((MOST + 1) * sizeof *offset);
     assert_non_null(offset);
@@ -565,21 +388,12 @@ static void long_segments(void **state) {
 
 static void rows_were_compared(void **state) {
     (void)state;
-    for (int r = 0; r < tess_reduce_op.gpu_count; r++) {
-        const char *name = tess_reduce_op.gpu_rows[r].name;
-        const bool wanted =
-            strstr(name, "segments") || strstr(name, "stretches") || strstr(name, "prefixes") || strcmp(name, "reduce/tree_lanes") == 0;
-        if (wanted && ran[r] < (engine == TESS_ENGINE_VIRTUAL ? 2 : 10))
-            fail_msg("%s was compared %d times only", name, ran[r]);
-    }
+    segments_were_compared(false);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_operation),
                                        cmocka_unit_test(every_type),
-                                       cmocka_unit_test(exact_sums),
-                                       cmocka_unit_test(hard_sums),
-                                       cmocka_unit_test(long_hard_sums),
                                        cmocka_unit_test(skewed),
                                        cmocka_unit_test(turns),
                                        cmocka_unit_test(mixed),
