@@ -23,8 +23,9 @@ enum {
     LEAST = 2048,          /* elements, for it to pay */
     MOST_HELD = 227 << 10, /* bytes of a block */
     SECTOR = 32,           /* bytes: strips of columns are as good where rows are whole ones */
-    MOST_PAID = 800,       /* bytes of a row: a leaf and what is begun stay in L2 */
-    LEAST_ALL = 64 << 20   /* bytes */
+    MOST_PAID = 288,       /* bytes of a row, and of rows of small elements that are whole words so many at least (measured: notes-gpu.md) */
+    LEAST_WORDS = 128,
+    LEAST_ALL = 64 << 20 /* bytes */
 };
 
 typedef tess_reduce_gpu_twice_shape shape;
@@ -87,7 +88,10 @@ bool tess_reduce_gpu_twice_fit(const tess_problem *problem, const char **why) {
 bool tess_reduce_gpu_twice_pay(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     const int64_t row = width_of(p) * p->in.itemsize, all = p->outputs / width_of(p) * p->k;
-    *why = "wants 64 MiB of some thousand rows of few columns, which are no whole sectors, and of which a block cannot hold a leaf";
+    *why = "wants 64 MiB of some thousand rows of few columns of two bytes and more, which are no whole sectors, and of which a block cannot hold a "
+           "leaf";
+    if (p->in.itemsize == 1 || (p->in.itemsize == 2 && row % 4 == 0 && row < LEAST_WORDS))
+        return false;
     return p->k >= LEAST && row <= MOST_PAID && row % SECTOR != 0 && tess_min64(p->k, REDUCE_LEAF) * row > MOST_HELD && all >= LEAST_ALL / row;
 }
 
