@@ -157,11 +157,10 @@ static void chosen(void **state) {
         tess_type type;
         int64_t sets, k, width;
         const char *row;
-    } cases[] = {{tess_f32, 813, 10000, 33, "tree_twice"},    {tess_f64, 406, 10000, 33, "tree_twice"},
-                 {tess_f16, 1626, 10000, 33, "tree_twice"},   {tess_f32, 268, 10000, 100, "tree_moments"},
-                 {tess_f16, 1578, 10000, 34, "tree_moments"}, {tess_u8, 3252, 10000, 33, "tree_moments"},
-                 {tess_f32, 26, 10000, 1024, "tree_moments"}, {tess_f32, 1 << 14, 1000, 33, "tree_moments"},
-                 {tess_f32, 1, 10000, 33, "tree_moments"}};
+    } cases[] = {
+        {tess_f32, 813, 10000, 33, "tree_twice"},    {tess_f64, 406, 10000, 33, "tree_twice"},      {tess_f16, 1626, 10000, 33, "tree_twice"},
+        {tess_f32, 268, 10000, 100, "tree_moments"}, {tess_f16, 1578, 10000, 34, "tree_moments"},   {tess_u8, 3252, 10000, 33, "tree_moments"},
+        {tess_f32, 26, 10000, 1024, "tree_moments"}, {tess_f32, 1 << 14, 1000, 33, "tree_moments"}, {tess_f32, 1, 10000, 33, "tree_moments"}};
     const int axis = 1;
     for (int i = 0; i < TESS_COUNT(cases); i++) {
         int64_t shape[] = {cases[i].sets, cases[i].k, cases[i].width}, kept[] = {cases[i].sets, cases[i].width};
