@@ -10,7 +10,7 @@ extern const char tess_kernel_gpu_types_cuh[], tess_kernel_correlate_gpu_window_
     tess_kernel_correlate_gpu_kept_cuh[], tess_kernel_correlate_gpu_patch_cuh[], tess_kernel_correlate_gpu_bytes_cuh[],
     tess_kernel_correlate_gpu_dots_cuh[], tess_kernel_correlate_gpu_whole_rows_cuh[], tess_kernel_correlate_gpu_shifted_rows_cuh[],
     tess_kernel_correlate_gpu_shifted_words_cuh[], tess_kernel_correlate_gpu_rolled_rows_cuh[], tess_kernel_correlate_gpu_pushed_rows_cuh[],
-    tess_kernel_correlate_gpu_boundary_cuh[];
+    tess_kernel_correlate_gpu_laid_rows_cuh[], tess_kernel_correlate_gpu_boundary_cuh[];
 static const tess_gpu_text types = {"gpu/types.cuh", tess_kernel_gpu_types_cuh},
                            window = {"ops/correlate/gpu_window.cuh", tess_kernel_correlate_gpu_window_cuh},
                            copies = {"ops/correlate/gpu_copies.cuh", tess_kernel_correlate_gpu_copies_cuh},
@@ -26,10 +26,11 @@ static const tess_gpu_text types = {"gpu/types.cuh", tess_kernel_gpu_types_cuh},
                            shifted_words = {"ops/correlate/gpu_shifted_words.cuh", tess_kernel_correlate_gpu_shifted_words_cuh},
                            rolled_rows = {"ops/correlate/gpu_rolled_rows.cuh", tess_kernel_correlate_gpu_rolled_rows_cuh},
                            pushed_rows = {"ops/correlate/gpu_pushed_rows.cuh", tess_kernel_correlate_gpu_pushed_rows_cuh},
+                           laid_rows = {"ops/correlate/gpu_laid_rows.cuh", tess_kernel_correlate_gpu_laid_rows_cuh},
                            boundary_header = {"ops/correlate/gpu_boundary.cuh", tess_kernel_correlate_gpu_boundary_cuh};
 const tess_gpu_text *const tess_correlate_frame_headers[] = {
-    &types,      &window,       &copies,        &ring,        &own_rows,    &planes,          &patch, &bytes, &dots,
-    &whole_rows, &shifted_rows, &shifted_words, &rolled_rows, &pushed_rows, &boundary_header, &kept,  NULL};
+    &types,      &window,       &copies,        &ring,        &own_rows,    &planes,          &patch, &bytes,     &dots,
+    &whole_rows, &shifted_rows, &shifted_words, &rolled_rows, &pushed_rows, &boundary_header, &kept,  &laid_rows, NULL};
 
 /* Blocks are numbered by 16 bits along y and z, indices along an axis have 31 bits with room for what a block reaches beyond the end. */
 enum { ARRAYS = 65535, AXIS = INT32_MAX / 2, PARAMETERS = 4096 };

@@ -20,7 +20,17 @@ typedef struct separable2d_shape {
 } separable2d_shape;
 separable2d_shape tess_correlate_separable2d_of(const tess_correlate_pair *two, int64_t work, const tess_gpu_device *device);
 
-/* gpu_patch_separable_rows.c: the kernel that takes the list; its V, R, WX, WY; bytes of shared memory; READ (FLAT_LIST). */
+/* gpu_patch_separable_rows.c: the kernel that takes the list; its V, R, WX, WY; bytes of shared memory; READ (FLAT_LIST, PATCH_LIST_ODD). Over
+ * pixels (PATCH_LIST, PATCH_LIST_ODD): windows that reach further than so many elements come by way of shared memory, others from lane to lane; whether the last rows are met by a part of the mask. */
+#ifndef PIXELS_REACH
+#define PIXELS_REACH 0
+#endif
+#ifndef PIXELS_ODD_REACH
+#define PIXELS_ODD_REACH 8
+#endif
+#ifndef PIXELS_TRIMMED
+#define PIXELS_TRIMMED 1
+#endif
 enum { FLAT_LIST_OWN = 30 /* lanes of a warp that write, where a row is several */ };
 typedef enum patch_pair_kernel { PATCH_SEPARABLE, PATCH_LIST, PATCH_LIST_ODD, FLAT_LIST } patch_pair_kernel;
 typedef struct patch_pair_shape {
@@ -28,12 +38,15 @@ typedef struct patch_pair_shape {
     int64_t columns, rows, across, down, room, read;
     bool raised;  /* weights along columns times 2^24 */
     bool alone;   /* rows need no lanes beyond their ends (PATCH_LIST) */
-    int64_t laps; /* lanes at either end of a warp that write nothing (PATCH_LIST) */
+    int64_t laps; /* lanes at either end of a warp whose windows reach beyond (PATCH_LIST, where they write nothing; PATCH_LIST_ODD) */
+    int64_t near; /* NEAR (PATCH_LIST_ODD) */
+    bool laid;    /* LAID (PATCH_LIST, PATCH_LIST_ODD) */
 } patch_pair_shape;
 patch_pair_shape tess_correlate_patch_pair_of(const tess_correlate_pair *two, const tess_correlate_problem *p);
 
 /* gpu_flat_list_predict.c, gpu_patch_list_predict.c, gpu_patch_list_odd_predict.c, gpu_patch_predict.c, gpu_separable_predict.c */
 void tess_correlate_predict_patch_list(const tess_correlate_pair *two, const patch_pair_shape *s, tess_gpu_prediction *out);
+void tess_correlate_predict_laid_rows(tess_gpu_prediction *sum, double times, const tess_correlate_frame *f, const patch_pair_shape *s);
 void tess_correlate_predict_patch_list_odd(const tess_correlate_pair *two, const patch_pair_shape *s, tess_gpu_prediction *out);
 void tess_correlate_predict_flat_list(const tess_correlate_pair *two, const patch_pair_shape *s, tess_gpu_prediction *out);
 void tess_correlate_predict_patch_separable(const tess_problem *base, tess_gpu_prediction *out);

@@ -5,7 +5,8 @@
 // block come to shared memory, all at once, so that a block waits once, a row is there for every warp that meets it, and the loop over rows is rolled, KY rows a
 // turn, each sum where it was. Bytes become f32 by way of 16 bits, by weights times 2^24.
 //
-// GROUP > 1, the colours of pixels: the rest of a window is many elements and may be two lanes away. Then a warp lays a finished row down in shared memory and reads the windows by vectors.
+// GROUP > 1, the colours of pixels: the rest of a window is many elements and may be two lanes away. Where that is too much to ask the lanes for (LAID=1) a warp lays a finished row down in shared memory
+// and reads the windows by vectors.
 //
 // -DKY; -DV, -DR columns and rows of outputs a thread, R + 1 a multiple of KY; -DWX, -DWY warps of a block along x and y; -DSHORT=1: fewer rows of outputs than
 // a block has; -DBOUNDARY; -DALONE=1: a row needs no lanes beyond its ends, where a constant stands or, by rules that turn back, columns whose sums its own lanes have.
@@ -13,12 +14,12 @@
 
 #include "ops/correlate/gpu_boundary.cuh"
 #include "ops/correlate/gpu_bytes.cuh"
+#include "ops/correlate/gpu_laid_rows.cuh"
 #include "ops/correlate/gpu_rolled_rows.cuh"
 
 enum {
     WARPS = WX * WY,
-    VECTOR = 16 / SIZE, // elements
-    LAPS = ((LEFT > RIGHT ? LEFT : RIGHT) + V - 1) / V > 1 ? 2 : 1,
+    VECTOR = 16 / SIZE,        // elements
     OWN = (32 - 2 * LAPS) * V, // columns that a warp writes: all but those of its first LAPS lanes and its last
     WIDE = WX * OWN,           // columns of outputs
     ACROSS = (WIDE + 2 * LAPS * V + VECTOR - V + VECTOR - 1) /
@@ -92,31 +93,6 @@ struct column {
     }
 };
 
-#if GROUP > 1
-// A finished row of a warp, which has two places in shared memory that take turns, so that one meeting a row is enough: when the lanes meet for the next row, all have read this one. Vector
-// number n of a lane lies with those of the same number, so that lanes meet in no bank; LAPS vectors before and behind are zeros, of which nothing comes.
-enum { VECTORS = V / 4, FIRST = (LEFT + 3) / 4, LAST = (V + RIGHT + 3) / 4, ROOM = VECTORS * (32 + 2 * LAPS) };
-__device__ __forceinline__ void share(work (&window)[LEFT + V + RIGHT], const work (&row)[V], uint4 *own) {
-    alignas(16) work wide[4 * (FIRST + LAST)];
-#pragma unroll
-    for (int n = 0; n < VECTORS; n++)
-        own[n * (32 + 2 * LAPS)] = make_uint4(__float_as_uint(row[4 * n]), __float_as_uint(row[4 * n + 1]), __float_as_uint(row[4 * n + 2]),
-                                              __float_as_uint(row[4 * n + 3]));
-    __syncwarp();
-#pragma unroll
-    for (int i = 0; i < FIRST + LAST; i++) {
-        const int n = i - FIRST, lane = n >= 0 ? n / VECTORS : -((VECTORS - 1 - n) / VECTORS);
-        if (lane != 0) /* in one piece, and no later */
-            asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-                         : "=f"(wide[4 * i]), "=f"(wide[4 * i + 1]), "=f"(wide[4 * i + 2]), "=f"(wide[4 * i + 3])
-                         : "r"((unsigned)__cvta_generic_to_shared(own) + (unsigned)(((n - lane * VECTORS) * (32 + 2 * LAPS) + lane) * 16)));
-    }
-#pragma unroll
-    for (int i = 0; i < LEFT + V + RIGHT; i++)
-        window[i] = i < LEFT || i >= LEFT + V ? wide[4 * FIRST - LEFT + i] : row[i < LEFT || i >= LEFT + V ? 0 : i - LEFT];
-}
-#endif
-
 // Rows of outputs one after the other, as far as there are. A lane's columns are all there, or none. At a row's end the columns beside a lane's, or its own, may be the constant, or
 // those beside its own once more: a warp without such lanes has one test.
 struct lines {
@@ -126,22 +102,19 @@ struct lines {
     bool writes, ends, is_ghost, ghost_left, ghost_right;
     work ghost;
     const tap_list<KX> &taps; // along x
-    uint4 *own, *other;       // GROUP > 1: the lane's in shared memory, for this row and the next
+    laid_row own;             // LAID
     __device__ __forceinline__ void put(const work (&row)[V]) {
         work window[LEFT + V + RIGHT], done[V];
-#if GROUP > 1
         work mine[V];
 #pragma unroll
         for (int i = 0; i < V; i++)
-            mine[i] = BOUNDARY == BOUNDARY_CONSTANT && is_ghost ? ghost : row[i];
-        share(window, mine, own);
-        uint4 *const next = other;
-        other = own;
-        own = next;
+            mine[i] = GROUP > 1 && BOUNDARY == BOUNDARY_CONSTANT && is_ghost ? ghost : row[i];
+#if LAID
+        own.share(window, mine);
 #else
 #pragma unroll
         for (int i = 0; i < LEFT + V + RIGHT; i++)
-            window[i] = beside(row, i - LEFT);
+            window[i] = beside(mine, i - LEFT);
 #endif
         if (ALONE && ends) {
 #pragma unroll
@@ -186,13 +159,12 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     const bool is_ghost = (GROUP > 1 && own < 0) || ((GROUP > 1 || ALONE) && own >= (int)f.n_x),
                ghost_left = least || (ALONE && own - V >= (int)f.n_x), ghost_right = ALONE && own + V >= (int)f.n_x;
     const bool ends = __any_sync(0xffffffff, ghost_left || ghost_right);
-#if GROUP > 1
-    uint4 *const shared = (uint4 *)(room + ROWS * ROW) + warp * 2 * ROOM, *const place = shared + LAPS + lane, *const next = place + ROOM;
-    if (lane < 4 * LAPS * VECTORS) /* what stands before and behind, of both places */
-        shared[lane / (2 * LAPS) * (32 + 2 * LAPS) + lane % (2 * LAPS) + (lane % (2 * LAPS) < LAPS ? 0 : 32)] = make_uint4(0, 0, 0, 0);
-#else
-    uint4 *const place = NULL, *const next = NULL;
-#endif
+    laid_row place = {};
+    if (LAID) {
+        uint4 *const own_rows = (uint4 *)(room + ROWS * ROW) + warp * LAID_ROOM;
+        lay_ends(lane, own_rows);
+        place = places_at(own_rows + LAPS + lane);
+    }
     roll<ROW>(at, column{along_y},
-              lines{to, step, left, writes, ends, is_ghost, ghost_left, ghost_right, load_as<work, IN>(ghost_of(f)), along_x, place, next});
+              lines{to, step, left, writes, ends, is_ghost, ghost_left, ghost_right, load_as<work, IN>(ghost_of(f)), along_x, place});
 }

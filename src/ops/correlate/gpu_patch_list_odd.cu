@@ -5,17 +5,21 @@
 // equally far behind a word, and read a word more than they want, from which their columns are moved down by bytes. Results are moved up between lanes, as in
 // gpu_shifted_rows.cuh, so that whole vectors are stored.
 //
-// A lane's outputs begin NEAR behind its columns, as far as the next lane still holds their windows: of what a warp's ends lack, outputs that are moved away are a part.
+// A lane's outputs begin NEAR behind its columns, as far as the lanes behind still hold their windows: of what a warp's ends lack, outputs that are moved away are a part.
+// Over pixels windows reach further: of long masks a warp lays finished rows down (gpu_laid_rows.cuh); results are moved up between lanes all the same.
 //
 // With a constant beyond a row's ends nothing is laid there: what a column gives that is no element is the constant once rows meet it. By other rules the elements beside rows
 // are laid down one by one, as are those of rows beyond the array.
 //
 // The loop over rows has a short text: of 64 KB, as roll() makes it here, a multiprocessor keeps too little near.
 //
-// -DKY; -DV, -DR columns and rows of outputs a thread, R even; -DWX, -DWY warps of a block along x and y; -DSHORT=1: fewer rows of outputs than a block has.
+// -DKY; -DV, -DR columns and rows of outputs a thread, R even; -DWX, -DWY warps of a block along x and y; -DSHORT=1: fewer rows of outputs than a block has;
+// -DNEAR; -DREAD bytes that a lane reads at once; -DLAID=1: windows by way of shared memory, else between lanes; -DTRIMMED=1: the last rows are met by a
+// part of the mask.
 #include "ops/correlate/gpu_copies.cuh"
 
 #include "ops/correlate/gpu_bytes.cuh"
+#include "ops/correlate/gpu_laid_rows.cuh"
 #include "ops/correlate/gpu_pushed_rows.cuh"
 
 __host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
@@ -26,10 +30,10 @@ enum {
     THREADS = 32 * WARPS,
     VECTOR = 16 / SIZE, // elements
     OUT_SIZE = sizeof(result),
-    OUT_VECTOR = smaller(V * OUT_SIZE, 16), // bytes
-    NEAR = larger(0, smaller(LEFT - 1, V - RIGHT)),
-    FIRST = LEFT - NEAR <= 1 ? 1 : 2, // a warp's lanes that write, to number 30
-    OWN = (31 - FIRST) * V,
+    OUT_VECTOR = smaller(V * OUT_SIZE, 16),             // bytes
+    FIRST = (larger(1, LEFT - NEAR) + 2 * (V - 1)) / V, // a warp's lanes that write, from number FIRST
+    END = 32 - (larger(1, RIGHT + NEAR) + V - 1) / V,   // to below number END
+    OWN = (END - FIRST) * V,
     WIDE = WX * OWN,
     LEAD = up_to(FIRST * V + NEAR, V),     // so far before a block's outputs its lanes' columns begin
     PART = 2 * V * OUT_SIZE,               // bytes of what one row of a warp has at either end
@@ -38,10 +42,13 @@ enum {
     ROWS = WY * R + KY - 1,
     AT_ONCE = THREADS / ACROSS, // rows
     TIMES = (ROWS + AT_ONCE - 1) / AT_ONCE,
-    ROOM = up_to(ROWS * (ACROSS * 16 + 15) + 16, 16) // bytes; behind them parts
+    FEWER = !TRIMMED  ? 0
+            : KY >= 6 ? 4
+                      : 2,                           // rows of outputs
+    ROOM = up_to(ROWS * (ACROSS * 16 + 15) + 16, 16) // bytes; behind them parts, and of pixels laid rows
 };
-static_assert(R % 2 == 0 && LEFT <= V && RIGHT <= V && V * SIZE >= 4 && V * SIZE <= 16 && V * OUT_SIZE >= 4,
-              "whole turns, windows of three lanes, whole words");
+static_assert(R % 2 == 0 && REACH <= (GROUP > 1 ? 2 : 1) * V && V * SIZE >= 4 && V * SIZE <= 16 && V * OUT_SIZE >= 4,
+              "whole turns, windows of three lanes or of five, whole words");
 static_assert(AT_ONCE > 0, "threads for a row at least");
 
 // Elements that come one by one: rows beyond the array and what stands beside rows, but for constants; and those that share a vector with what is not the array's.
@@ -118,10 +125,12 @@ struct lines {
     char *to; // of the lane's first output
     char *part;
     int x, left, there; // the column of that; rows; columns of the lane that are elements
-    bool writes, ghosts, clipped;
+    unsigned writes;
+    bool ghosts, clipped;
     work ghost;
     const frame &f;
     const tap_list<KX> &taps; // along x
+    laid_row own;             // LAID
     __device__ __forceinline__ void put(work (&row)[V]) {
         const int COUNT = V * OUT_SIZE / 4, MORE = words_beside(OUT_VECTOR, OUT_SIZE);
         if (ghosts) {
@@ -130,9 +139,13 @@ struct lines {
                 row[i] = i < there ? row[i] : ghost;
         }
         work window[LEFT + V + RIGHT], done[V];
+#if LAID
+        own.share(window, row);
+#else
 #pragma unroll
         for (int i = 0; i < LEFT + V + RIGHT; i++)
             window[i] = beside(row, NEAR + i - LEFT);
+#endif
         add_window(done, window, taps);
         packed<V> v(done);
         unsigned word[MORE + COUNT];
@@ -169,7 +182,7 @@ __device__ __forceinline__ void store_parts(result *out, const frame &f, const c
         result *to = out + (i64)(row + o) * f.out_y;
         const int begin = x - (int)behind<OUT_VECTOR>(to + x) / OUT_SIZE, first = right ? m - ((m - begin) & (V - 1)) : (begin & (V - 1)) - V,
                   lane = (first - begin) / V;
-        if (first + i >= 0 && first + i < m && (!right || first >= 0) && lane >= FIRST && lane < 31)
+        if (first + i >= 0 && first + i < m && (!right || first >= 0) && lane >= FIRST && lane < END)
             to[first + i] = *(const result *)(part + o * PART + (right * V + i) * OUT_SIZE);
     }
 }
@@ -189,22 +202,45 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         bring<false>(room, at, pitch, in, f, first, top);
     __syncthreads();
     const int side = warp % WX * OWN, own = first + side + lane * V, x = own + NEAR, row = y + warp / WX * R, left = (int)f.m_y - row;
-    const bool writes = lane >= FIRST && lane < 31 && x - (V - 1) < (int)f.m_x;
+    unsigned writes = lane >= FIRST && lane < END && x - (V - 1) < (int)f.m_x;
     if (__all_sync(0xffffffff, left <= 0 || !writes))
         return;
+    if (GROUP > 1)
+        asm volatile("" : "+r"(writes)); // else it is found anew for each row
     const int there = own < 0 ? 0 : (int)f.n_x - own;
     const bool ghosts = __any_sync(0xffffffff, f.edge.least < 0 && there < V),
                clipped = __any_sync(0xffffffff, x - (V - 1) < 0 || x + V > (int)f.m_x);
     char *part = room + ROOM + warp * (R * PART);
-    lines to{(char *)(out + (i64)row * f.out_y + x), part, x, left, there, writes, ghosts, clipped, load_as<work, IN>(ghost_of(f)), f, along_x};
+    laid_row place = {};
+    if (LAID) {
+        const unsigned begin = (ROOM + WARPS * R * PART) / 16 + warp * LAID_ROOM;
+        unsigned mine = begin + LAPS + lane;
+        asm volatile("" : "+r"(mine)); // likewise
+        lay_ends(lane, memory + begin);
+        place = places_at(memory + mine);
+    }
+    lines to{(char *)(out + (i64)row * f.out_y + x), part, x,       left, there, writes, ghosts, clipped,
+             load_as<work, IN>(ghost_of(f)),         f,    along_x, place};
     work sum[KY][V], value[V];
     at += (unsigned)(side + lane * V) * SIZE + warp / WX * R * pitch;
     first_rows<0>(sum, room, at, pitch, along_y);
-    // The last rows, too, are met by all of the mask, which makes sums of no output: a longer text is waited for. Two rows a turn: in one of a single row sums have to be moved.
+    // The last rows, too, are met by all of the mask, which makes sums of no output: a longer text is waited for. Over pixels the last FEWER are met by its later rows only. Two rows a turn:
+    // in one of a single row sums have to be moved.
 #pragma unroll 2
-    for (int i = 0; i < R; i++) {
+    for (int i = 0; i < R - FEWER; i++) {
         read_row(value, room, at);
         push<KY - 1>(sum, value, along_y);
+        to.put(sum[KY - 1]);
+        at += pitch;
+    }
+#pragma unroll 1
+    for (int i = 0; i < FEWER; i += 2) {
+        read_row(value, room, at);
+        push<KY - 1, larger(0, KY - FEWER)>(sum, value, along_y);
+        to.put(sum[KY - 1]);
+        at += pitch;
+        read_row(value, room, at);
+        push<KY - 1, larger(0, KY - FEWER + 1)>(sum, value, along_y);
         to.put(sum[KY - 1]);
         at += pitch;
     }
@@ -214,6 +250,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     const int begin = first + side + NEAR;
     if (begin + FIRST * V - (V - 1) < 0)
         store_parts(out, f, part, begin, row, false);
-    if (begin + 31 * V > (int)f.m_x)
+    if (begin + END * V > (int)f.m_x)
         store_parts(out, f, part, begin, row, true);
 }

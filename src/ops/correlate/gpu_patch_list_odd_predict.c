@@ -16,7 +16,7 @@ typedef struct walk {
     double times;
     const tess_correlate_frame *f;
     patch_pair_shape s;
-    int64_t each, warps, threads, left, right, near, first_lane, own, wide, lead, part, span, across, rows, at_once, turns, pitch, room;
+    int64_t each, warps, threads, left, right, near, first_lane, end, own, wide, lead, part, span, across, rows, at_once, turns, pitch, room;
     bool constant, few;       /* SHORT */
     int64_t x, y, first, top; /* of a block */
 } walk;
@@ -114,7 +114,7 @@ static void bring(const walk *w, int64_t begin) {
 /* Column of a lane's first output; whether it writes. */
 static int64_t output_of(const walk *w, int64_t warp, int lane, bool *writes) {
     const int64_t x = w->first + warp % w->s.across * w->own + lane * w->s.columns + w->near;
-    *writes = lane >= w->first_lane && lane < 31 && x - (w->s.columns - 1) < w->f->x.m;
+    *writes = lane >= w->first_lane && lane < w->end && x - (w->s.columns - 1) < w->f->x.m;
     return x;
 }
 static bool is_busy(const walk *w, int64_t warp) {
@@ -127,16 +127,16 @@ static bool is_busy(const walk *w, int64_t warp) {
 }
 
 static void read_rows(const walk *w, int64_t warp, int64_t begin) {
-    const int64_t own = w->s.columns * w->f->in;
+    const int64_t own = w->s.columns * w->f->in, read = w->s.read;
     for (int64_t r = 0; r < w->s.rows + w->f->y.width - 1; r++)
-        for (int64_t i = 0; i <= own / 4; i++) {
+        for (int64_t i = 0; i <= own / read; i++) {
             int64_t at[32];
             for (int lane = 0; lane < 32; lane++)
                 at[lane] =
                     down_to(begin % VECTOR + warp % w->s.across * w->own * w->f->in + lane * own + (warp / w->s.across * w->s.rows + r) * w->pitch,
-                            4) +
-                    4 * i;
-            tess_gpu_count_shared(w->sum, w->times, at, 4, false);
+                            read) +
+                    read * i;
+            tess_gpu_count_shared(w->sum, w->times, at, read, false);
         }
 }
 
@@ -151,7 +151,7 @@ static void store_parts(const walk *w, int64_t warp, int64_t to, bool right) {
             const int64_t number = first + lane, o = number / v, i = number % v, line = to + o * f->y.out_stride, begin = x - line % vector / size;
             const int64_t column = right ? m - ((m - begin) & (v - 1)) : (begin & (v - 1)) - v, owner = (column - begin) / v;
             const bool mine =
-                number < rows * v && column + i >= 0 && column + i < m && (!right || column >= 0) && owner >= w->first_lane && owner < 31;
+                number < rows * v && column + i >= 0 && column + i < m && (!right || column >= 0) && owner >= w->first_lane && owner < w->end;
             from[lane] = mine ? w->room + warp * w->s.rows * w->part + o * w->part + (right * v + i) * size : -1;
             at[lane] = mine ? line + (column + i - x) * size : -1;
         }
@@ -185,7 +185,7 @@ static void write_rows(const walk *w, int64_t warp, int64_t to) {
     }
     if (clipped && begin + w->first_lane * v - (v - 1) < 0)
         store_parts(w, warp, to, false);
-    if (clipped && begin + 31 * v > m)
+    if (clipped && begin + w->end * v > m)
         store_parts(w, warp, to, true);
 }
 
@@ -222,8 +222,11 @@ static void one_kind(walk *w, const tess_gpu_kind *along, const tess_gpu_kind *d
             if (!is_busy(w, warp))
                 continue;
             w->times = begin[i];
-            if (w->times > 0)
+            if (w->times > 0) {
                 read_rows(w, warp, TESS_GPU_ORIGIN + i);
+                if (w->s.laid)
+                    tess_correlate_predict_laid_rows(w->sum, w->times, w->f, &w->s);
+            }
             w->sum->flops += w->times * 32 * each;
             w->times = to[i];
             if (w->times > 0)
@@ -239,9 +242,10 @@ void tess_correlate_predict_patch_list_odd(const tess_correlate_pair *two, const
     walk w = {.sum = out, .f = f, .s = *s, .each = VECTOR / f->in, .warps = s->across * s->down, .left = before(f), .right = after(f)};
     double in[FRAME_LINE], results[FRAME_LINE];
     w.threads = 32 * w.warps;
-    w.near = tess_max64(0, tess_min64(w.left - 1, v - w.right));
-    w.first_lane = w.left - w.near <= 1 ? 1 : 2;
-    w.own = (31 - w.first_lane) * v;
+    w.near = s->near;
+    w.first_lane = (tess_max64(1, w.left - w.near) + 2 * (v - 1)) / v;
+    w.end = 32 - tess_ceil_div(tess_max64(1, w.right + w.near), v);
+    w.own = (w.end - w.first_lane) * v;
     w.wide = s->across * w.own;
     w.lead = up_to(w.first_lane * v + w.near, v);
     w.part = 2 * v * f->out;
@@ -256,7 +260,12 @@ void tess_correlate_predict_patch_list_odd(const tess_correlate_pair *two, const
     w.few = f->y.m < s->rows * s->down;
     const int64_t high = s->down * s->rows, more = up_to(w.near, v) - w.near + v - 1, ends = 2 + tess_ceil_div(taps, high);
     const double conversions = s->raised ? 0 : tess_correlate_frame_conversions(f, tess_f32, v * (s->rows + taps - 1));
-    const double each = (double)(2 * v * (taps * (taps - 1) / 2 + s->rows * (taps + f->x.width))) + conversions;
+    const int64_t fewer = f->pass->group == 1 || !PIXELS_TRIMMED ? 0
+                          : taps >= 6                            ? 4
+                                                                 : 2,
+                  without = tess_max64(0, taps - fewer),
+                  trimmed = fewer / 2 * (without + tess_max64(0, taps - fewer + 1)); /* multiply-adds of the last rows that are left out */
+    const double each = (double)(2 * v * (taps * (taps - 1) / 2 + s->rows * (taps + f->x.width) - trimmed)) + conversions;
     if (llabs(f->y.in_stride) < FAR)
         return;
     tess_correlate_frame_places(f, false, in);

@@ -61,22 +61,22 @@ static void bring(const walk *w, int64_t in) {
         bring_loose(w, in);
 }
 
-/* Of pixels a warp lays a finished row down, by vectors of all lanes, and each lane reads of it what is not its own. */
-static void share_rows(const walk *w) {
-    const int64_t vectors = w->s.columns / 4, first = tess_ceil_div(w->left, 4), last = tess_ceil_div(w->s.columns + w->right, 4);
+/* Of pixels a warp lays a finished row down, by vectors of all lanes, and each lane reads of it what is not its own (gpu_laid_rows.cuh). */
+void tess_correlate_predict_laid_rows(tess_gpu_prediction *sum, double times, const tess_correlate_frame *f, const patch_pair_shape *s) {
+    const int64_t vectors = s->columns / 4, first = tess_ceil_div(before(f) - s->near, 4), last = tess_ceil_div(s->near + s->columns + after(f), 4);
     int64_t at[32];
-    const int64_t beside = 2 * w->s.laps, zeros = 2 * beside * vectors;
+    const int64_t beside = 2 * s->laps, zeros = 2 * beside * vectors;
     for (int64_t lane = 0; lane < 32; lane++)
         at[lane] = lane < zeros ? (lane / beside * (32 + beside) + lane % beside + (2 * (lane % beside) < beside ? 0 : 32)) * VECTOR : -1;
-    tess_gpu_count_shared(w->sum, w->times, at, VECTOR, true);
+    tess_gpu_count_shared(sum, times, at, VECTOR, true);
     for (int lane = 0; lane < 32; lane++)
         at[lane] = lane * VECTOR;
-    for (int64_t r = 0; r < w->s.rows; r++) {
+    for (int64_t r = 0; r < s->rows; r++) {
         for (int64_t n = 0; n < vectors; n++)
-            tess_gpu_count_shared(w->sum, w->times, at, VECTOR, true);
+            tess_gpu_count_shared(sum, times, at, VECTOR, true);
         for (int64_t n = -first; n < last; n++)
             if (n < 0 || n >= vectors)
-                tess_gpu_count_shared(w->sum, w->times, at, VECTOR, false);
+                tess_gpu_count_shared(sum, times, at, VECTOR, false);
     }
 }
 
@@ -125,8 +125,8 @@ static void one_block(walk *w, double times, const double *in, const double *out
             w->times = times * in[i];
             if (busy && w->times > 0) {
                 read_rows(w, begins, row);
-                if (w->f->pass->group > 1)
-                    share_rows(w);
+                if (w->s.laid)
+                    tess_correlate_predict_laid_rows(w->sum, w->times, w->f, &w->s);
             }
             w->sum->flops += busy ? w->times * 32 * each : 0;
             w->sum->barriers += w->times;

@@ -48,8 +48,11 @@ static patch_shape patch_of(const pair *two, int64_t work) {
 }
 
 /* How far a mask along rows reaches, in elements, and lanes of so many columns. */
-static int64_t reach_of(const tess_correlate_frame *f) { return tess_max64(f->x.before, f->x.width - 1 - f->x.before) * f->pass->group; }
+static int64_t before_of(const tess_correlate_frame *f) { return f->x.before * f->pass->group; }
+static int64_t after_of(const tess_correlate_frame *f) { return (f->x.width - 1 - f->x.before) * f->pass->group; }
+static int64_t reach_of(const tess_correlate_frame *f) { return tess_max64(before_of(f), after_of(f)); }
 static int64_t laps_of(const tess_correlate_frame *f, int64_t columns) { return reach_of(f) > columns ? 2 : 1; }
+static bool is_laid(const tess_correlate_frame *f) { return f->pass->group > 1 && reach_of(f) > PIXELS_REACH; }
 
 /* Pixels of narrow elements by columns first (gpu_patch_list.cu): lanes of 8 columns, of which one or two at either end of a warp write nothing; as many rows as leave few over, to
  * what was quickest on an H200. */
@@ -74,28 +77,6 @@ static bool pixels_of(patch_shape *s, const pair *two, const tess_correlate_prob
     }
     s->blocks = 65536 / (up_to(COLUMNS * (taps + 1) + 2 * reach + MORE, 8) * 32 * s->across * s->down);
     return tess_ceil_div(f->y.m, s->rows * s->down) <= GRID && raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
-}
-
-static bool patch_takes(const tess_problem *base, bool whole, const char **why) {
-    pair two;
-    if (!tess_correlate_pair_of(&two, base, whole, why))
-        return false;
-    const tess_correlate_frame *f = &two.frame;
-    if (f->pass->group > 1) {
-        patch_shape pixels;
-        float along_y[SHORT];
-        *why = "over pixels takes rows of a multiple of 8 elements of 1 and 2 bytes, two masks of at most 9 taps, by columns first, that reach 16 "
-               "elements to either side, and f32";
-        return whole && pixels_of(&pixels, &two, tess_correlate_gpu_of(base), along_y) && f->x.m > 0 && f->y.m > 0 && f->arrays > 0;
-    }
-    const patch_shape s = patch_of(&two, work_size(base));
-    const int64_t reach = reach_of(f), laps = two.rows == 0 ? 1 : LAPS;
-    const int64_t widest = work_size(base) == 8 && (two.rows == 0 || f->in < 8) ? SHORT / 2 + 1 : SHORT;
-    *why =
-        "takes two masks of at most 9 taps (sums of f64 from narrower elements, or by rows first: 5), no wider than a vector of 16 bytes on either "
-        "side, or two by columns first; elements of 1 and 2 bytes by columns first and in f32 only";
-    return (f->in >= 4 || (two.rows != 0 && work_size(base) == 4)) && f->x.width <= widest && f->y.width <= widest && reach <= laps * s.columns &&
-           f->x.m > 0 && f->y.m > 0 && f->arrays > 0 && tess_ceil_div(f->y.m, s.rows * s.down) <= GRID;
 }
 
 /* Everything but the shape of its blocks, in which the two kernels differ, as in what blocks have to cover more than a row's columns. */
@@ -179,27 +160,44 @@ static bool list_of(patch_shape *s, const pair *two, const tess_correlate_proble
     return tess_ceil_div(f->y.m, s->rows * s->down) <= GRID && raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
 }
 
-/* A list of narrow elements whose rows begin anywhere (gpu_patch_list_odd.cu): besides its blocks what they cover beyond a row's columns, and bytes of shared memory. */
+/* A list of narrow elements whose rows begin anywhere (gpu_patch_list_odd.cu): besides its blocks how far behind a lane's columns its outputs begin, lanes at either end of a warp that meet
+ * windows, what blocks cover beyond a row's columns, bytes of shared memory, by how many bytes a lane reads. */
 typedef struct odd_shape {
     patch_shape patch;
-    int64_t more, room;
+    int64_t near, laps, more, room, read;
+    bool laid;
 } odd_shape;
+
+/* So many columns a lane, of which outputs begin `near` behind. FIRST and END of the kernel. */
+static odd_shape odd_lanes(const tess_correlate_frame *f, int64_t columns, int64_t near) {
+    const int64_t left = tess_max64(1, before_of(f) - near), right = tess_max64(1, after_of(f) + near), first = (left + 2 * (columns - 1)) / columns,
+                  end = 32 - tess_ceil_div(right, columns);
+    return (odd_shape){.patch = {.columns = columns, .own = (end - first) * columns},
+                       .near = near,
+                       .laps = tess_max64(left, right) > columns ? 2 : 1,
+                       .more = up_to(near, columns) - near + columns - 1,
+                       .read = 4};
+}
 
 /* So many rows of outputs a thread; false where a thread would bring more vectors than its registers hold. */
 static bool set_rows(odd_shape *shape, const tess_correlate_frame *f, int64_t rows) {
-    const int64_t held = f->y.width <= 7 ? 12 : 16; /* with registers for so many sums there are more for these */
+    const int64_t held = f->pass->group > 1 ? 22 : f->y.width <= 7 ? 12 : 16; /* with registers for so many sums there are more for these */
     patch_shape *s = &shape->patch;
     const int64_t span = (s->across - 1) * s->own + 32 * s->columns, vectors = (span * f->in + 30) / 16, warps = s->across * s->down,
-                  at_once = 32 * warps / vectors, all = s->down * rows + f->y.width - 1;
+                  at_once = 32 * warps / vectors, all = s->down * rows + f->y.width - 1,
+                  laid = shape->laid ? 2 * (32 + 2 * shape->laps) * s->columns * (int64_t)sizeof(float) : 0;
     s->rows = rows;
-    shape->room = up_to(all * (16 * vectors + 15) + 16, 16) + warps * rows * 2 * s->columns * f->out;
+    shape->room = up_to(all * (16 * vectors + 15) + 16, 16) + warps * (rows * 2 * s->columns * f->out + laid);
     return at_once > 0 && tess_ceil_div(all, at_once) <= held;
 }
 
 /* As many rows as leave few over, to a limit, as measured. */
 static bool choose_rows(odd_shape *shape, const tess_correlate_frame *f) {
-    enum { LEAST = 10, HALVES = 18, BYTES = 20, LONG = 28 /* by 9 taps */, NARROW = 34, WAIT = 3 /* of a block, in rows */ };
-    const int64_t taps = f->y.width, full = f->in == 2                  ? tess_min64(2 * taps + 6, HALVES)
+    enum { LEAST = 10, HALVES = 18, BYTES = 20, LONG = 28 /* by 9 taps */, NARROW = 34, OF_PIXELS = 14, WAIT = 3 /* of a block, in rows */ };
+    const int64_t taps = f->y.width, full = f->pass->group > 1          ? (taps <= 3    ? 12
+                                                                           : f->in == 2 ? OF_PIXELS
+                                                                                        : BYTES)
+                                            : f->in == 2                ? tess_min64(2 * taps + 6, HALVES)
                                             : shape->patch.columns == 4 ? NARROW
                                             : taps <= 7                 ? BYTES
                                                                         : LONG;
@@ -215,22 +213,51 @@ static bool choose_rows(odd_shape *shape, const tess_correlate_frame *f) {
     return least < INFINITY;
 }
 
+/* Pixels of narrow elements whose rows begin anywhere: lanes of 8 columns, outputs where the fewest lanes write nothing and, of a laid row, the fewest vectors are read; blocks as pixels_of
+ * has them. */
+static bool odd_pixels_of(odd_shape *shape, const pair *two, const tess_correlate_problem *p, float *along_y) {
+    enum { COLUMNS = 8, LAID = 22, BETWEEN = 36, HALVES = 36 /* registers more; of halves vectors that a thread brings take most */ };
+    const tess_correlate_frame *f = &two->frame;
+    const int64_t taps = f->y.width, left = before_of(f), right = after_of(f), reach = reach_of(f);
+    if (f->in > 2 || tess_type_size(p->work) != 4 || two->rows == 0 || tess_max64(taps, f->x.width) > SHORT || reach > LAPS * COLUMNS)
+        return false;
+    int64_t most = -1;
+    for (int64_t near = 0; near < COLUMNS; near++) {
+        const odd_shape tried = odd_lanes(f, COLUMNS, near);
+        const int64_t read = tess_ceil_div(near + COLUMNS + right, 4) + tess_ceil_div(left - near, 4), worth = 64 * tried.patch.own - read;
+        if (tess_max64(left - near, right + near) <= LAPS * COLUMNS && worth > most) {
+            most = worth;
+            *shape = tried;
+        }
+    }
+    patch_shape *s = &shape->patch;
+    shape->laid = reach > PIXELS_ODD_REACH;
+    const int64_t more = f->in == 2 ? HALVES : shape->laid ? LAID : BETWEEN, registers = tess_min64(128, up_to(COLUMNS * taps + 2 * reach + more, 8));
+    shape->read = f->in == 2 ? 16 : shape->laid ? 8 : 4;
+    s->across = tess_min64(tess_ceil_div(tess_max64(1, f->x.m + shape->more), s->own), f->in == 2 ? 4 : 2);
+    s->down = 4 / s->across;
+    s->blocks = 65536 / (registers * 32 * s->across * s->down);
+    return choose_rows(shape, f) && tess_ceil_div(f->y.m, s->rows * s->down) <= GRID &&
+           raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
+}
+
 /* As measured: bytes two by two warps of 8 columns a thread, where these compute no more than 4 columns and a tenth, whose warps stand as many side by side as leave few over. */
 static bool odd_list_of(odd_shape *shape, const pair *two, const tess_correlate_problem *p, float *along_y) {
     static const int64_t side_by_side[] = {2, 4, 3, 5, 6, 1};
     const tess_correlate_frame *f = &two->frame;
     const int64_t taps = f->y.width, widest = tess_max64(taps, f->x.width), before = f->x.before, after = f->x.width - 1 - before;
+    if (f->pass->group > 1)
+        return odd_pixels_of(shape, two, p, along_y);
     double least = INFINITY;
     if (f->in > 2 || tess_type_size(p->work) != 4 || two->rows == 0 || widest > (f->in == 1 ? 9 : 7))
         return false;
     for (int64_t columns = f->in == 1 ? 8 : 4; columns >= tess_max64(4, tess_max64(before, after)); columns -= 4) {
-        /* NEAR and FIRST of the kernel */
-        const int64_t near = tess_max64(0, tess_min64(before - 1, columns - after)), first = before - near <= 1 ? 1 : 2, own = (31 - first) * columns,
-                      more = up_to(near, columns) - near + columns - 1;
+        odd_shape tried = odd_lanes(f, columns, tess_max64(0, tess_min64(before - 1, columns - after)));
         for (int i = 0; i < (columns == 8 ? 1 : TESS_COUNT(side_by_side)); i++) {
-            const int64_t across = side_by_side[i], down = tess_max64(1, 4 / across);
-            odd_shape tried = {.patch = {.columns = columns, .across = across, .down = down, .own = own}, .more = more};
-            const double cost = (double)(up_to(tess_ceil_div(f->x.m + more, own), across) * columns) * (columns == 4 ? 1.1 : 1);
+            const int64_t across = side_by_side[i];
+            tried.patch.across = across;
+            tried.patch.down = tess_max64(1, 4 / across);
+            const double cost = (double)(up_to(tess_ceil_div(f->x.m + tried.more, tried.patch.own), across) * columns) * (columns == 4 ? 1.1 : 1);
             if (cost < 0.97 * least && choose_rows(&tried, f)) {
                 least = cost;
                 *shape = tried;
@@ -243,6 +270,35 @@ static bool odd_list_of(odd_shape *shape, const pair *two, const tess_correlate_
     shape->patch.blocks = 512 / registers * 4 / (shape->patch.across * shape->patch.down);
     return tess_ceil_div(f->y.m, shape->patch.rows * shape->patch.down) <= GRID &&
            raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
+}
+
+static bool patch_takes(const tess_problem *base, bool whole, const char **why) {
+    pair two;
+    if (!tess_correlate_pair_of(&two, base, whole, why))
+        return false;
+    const tess_correlate_frame *f = &two.frame;
+    if (f->pass->group > 1) {
+        patch_shape pixels;
+        odd_shape odd;
+        float along_y[SHORT];
+        const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+        *why =
+            whole
+                ? "over pixels takes rows of a multiple of 8 elements of 1 and 2 bytes, two masks of at most 9 taps, by columns first, that reach 16 "
+                  "elements to either side, and f32"
+                : "over pixels takes elements of 1 and 2 bytes, two masks of at most 9 taps, by columns first, that reach 16 elements to either "
+                  "side, "
+                  "and f32";
+        return (whole ? pixels_of(&pixels, &two, p, along_y) : odd_list_of(&odd, &two, p, along_y)) && f->x.m > 0 && f->y.m > 0 && f->arrays > 0;
+    }
+    const patch_shape s = patch_of(&two, work_size(base));
+    const int64_t reach = reach_of(f), laps = two.rows == 0 ? 1 : LAPS;
+    const int64_t widest = work_size(base) == 8 && (two.rows == 0 || f->in < 8) ? SHORT / 2 + 1 : SHORT;
+    *why =
+        "takes two masks of at most 9 taps (sums of f64 from narrower elements, or by rows first: 5), no wider than a vector of 16 bytes on either "
+        "side, or two by columns first; elements of 1 and 2 bytes by columns first and in f32 only";
+    return (f->in >= 4 || (two.rows != 0 && work_size(base) == 4)) && f->x.width <= widest && f->y.width <= widest && reach <= laps * s.columns &&
+           f->x.m > 0 && f->y.m > 0 && f->arrays > 0 && tess_ceil_div(f->y.m, s.rows * s.down) <= GRID;
 }
 
 /* The same of images without gaps (gpu_flat_list.cu): columns a lane, rows a band, warps of a block, bands side by side in a warp, blocks that a multiprocessor has registers for;
@@ -337,14 +393,22 @@ patch_pair_shape tess_correlate_patch_pair_of(const pair *two, const tess_correl
     odd_shape odd;
     const bool u8 = two->pass.from == tess_u8;
     if (flat_list_of(&flat, two, p, along_y) && flat_list_pays(two))
-        return (patch_pair_shape){FLAT_LIST, flat.columns, flat.rows, flat.across, 1, flat.room, flat.read, u8, false, 0};
+        return (patch_pair_shape){FLAT_LIST, flat.columns, flat.rows, flat.across, 1, flat.room, flat.read, .raised = u8};
     if (two->whole && list_of(&s, two, p, along_y))
-        return (patch_pair_shape){
-            PATCH_LIST, s.columns, s.rows, s.across, s.down, 0, 0, u8, stands_alone(&two->frame, s.columns), laps_of(&two->frame, s.columns)};
+        return (patch_pair_shape){PATCH_LIST,
+                                  s.columns,
+                                  s.rows,
+                                  s.across,
+                                  s.down,
+                                  .raised = u8,
+                                  .alone = stands_alone(&two->frame, s.columns),
+                                  .laps = laps_of(&two->frame, s.columns),
+                                  .laid = is_laid(&two->frame)};
     if (!two->whole && odd_list_of(&odd, two, p, along_y))
-        return (patch_pair_shape){PATCH_LIST_ODD, odd.patch.columns, odd.patch.rows, odd.patch.across, odd.patch.down, odd.room, 0, u8, false, 0};
+        return (patch_pair_shape){PATCH_LIST_ODD, odd.patch.columns, odd.patch.rows,   odd.patch.across, odd.patch.down,  odd.room,
+                                  odd.read,       .raised = u8,      .laps = odd.laps, .near = odd.near, .laid = odd.laid};
     s = patch_of(two, (int64_t)tess_type_size(p->work));
-    return (patch_pair_shape){PATCH_SEPARABLE, s.columns, s.rows, s.across, s.down, 0, 0, pair_raises(two, p, along_y), false, 0};
+    return (patch_pair_shape){PATCH_SEPARABLE, s.columns, s.rows, s.across, s.down, .raised = pair_raises(two, p, along_y)};
 }
 
 static void lay_as(const tess_problem *base, tess_gpu_layout *layout, bool whole) {
@@ -370,11 +434,12 @@ static void lay_as(const tess_problem *base, tess_gpu_layout *layout, bool whole
     if (whole && list_of(&s, &two, p, along_y)) {
         const int64_t laps = laps_of(&two.frame, s.columns), rows = s.down * s.rows + two.frame.y.width - 1,
                       row = up_to((s.across * s.own + (2 * laps - 1) * s.columns) * two.frame.in + 16, 16),
-                      shared = two.frame.pass->group > 1 ? s.across * s.down * 2 * (32 + 2 * laps) * s.columns * (int64_t)sizeof(float) : 0;
+                      shared = is_laid(&two.frame) ? s.across * s.down * 2 * (32 + 2 * laps) * s.columns * (int64_t)sizeof(float) : 0;
         tess_gpu_step *step = lay_patch_of(&two, p, &s, layout, &gpu_patch_list, "patch_list", -ends_of(&two.frame, s.columns), rows * row + shared);
         tess_gpu_option(layout, "-DSHORT=%d", two.frame.y.m < s.rows * s.down);
         tess_gpu_option(layout, "-DBOUNDARY=%d", (int)two.frame.boundary);
         tess_gpu_option(layout, "-DALONE=%d", stands_alone(&two.frame, s.columns));
+        tess_gpu_option(layout, "-DLAID=%d", is_laid(&two.frame));
         tess_gpu_pass(layout, step, along_y, sizeof *along_y * (size_t)two.frame.y.width);
         return;
     }
@@ -382,6 +447,10 @@ static void lay_as(const tess_problem *base, tess_gpu_layout *layout, bool whole
     if (!whole && odd_list_of(&odd, &two, p, along_y)) {
         tess_gpu_step *step = lay_patch_of(&two, p, &odd.patch, layout, &gpu_patch_list_odd, "patch_list_odd", odd.more, odd.room);
         tess_gpu_option(layout, "-DSHORT=%d", two.frame.y.m < odd.patch.rows * odd.patch.down);
+        tess_gpu_option(layout, "-DNEAR=%d", (int)odd.near);
+        tess_gpu_option(layout, "-DREAD=%d", (int)odd.read);
+        tess_gpu_option(layout, "-DLAID=%d", odd.laid);
+        tess_gpu_option(layout, "-DTRIMMED=%d", two.frame.pass->group > 1 && PIXELS_TRIMMED);
         tess_gpu_pass(layout, step, along_y, sizeof *along_y * (size_t)two.frame.y.width);
         return;
     }
@@ -438,8 +507,10 @@ bool tess_correlate_patch_separable_odd_pays(const tess_problem *base, const cha
     if (!tess_correlate_frame_many(&two.frame) || flat_list_of(&flat, &two, tess_correlate_gpu_of(base), along_y))
         return true;
     *why = "short rows are mostly ends";
-    if (odd_list_of(&odd, &two, tess_correlate_gpu_of(base), along_y))
-        return two.frame.x.m >= 200;
+    if (odd_list_of(&odd, &two, tess_correlate_gpu_of(base), along_y)) {
+        const int64_t m = two.frame.x.m, all = up_to(m + odd.more, odd.patch.own * odd.patch.across);
+        return two.frame.pass->group > 1 ? 2 * m >= all : m >= 200; /* of pixels counted: strips take more than twice the instructions */
+    }
     *why = "strips are faster for more than 7 taps, by rows first 5, over elements of 4 bytes and more"; /* f32 9 + 9: 0.658 ms, strips 0.636 */
     if (two.frame.in >= 4 && tess_max64(two.frame.x.width, two.frame.y.width) > (two.rows == 0 ? 5 : 7))
         return false;

@@ -2,7 +2,7 @@
 // gpu_pushed_rows.cuh - a column of V sums for each of KY rows of outputs under way, over rows that lie anywhere in shared memory: every sum moves to its next place by being
 // written there, so that a loop has a short text. After gpu_bytes.cuh.
 //
-// -DREAD=8: lanes read their columns by 8 bytes, where lanes 16 bytes apart and more would else meet in banks; else by 4.
+// -DREAD=8, 16: lanes read their columns by so many bytes, where lanes further apart would else meet in banks; else by 4.
 #include "ops/correlate/gpu_rolled_rows.cuh"
 #include "ops/correlate/gpu_shifted_words.cuh"
 
@@ -17,23 +17,22 @@ __device__ __forceinline__ void read_row(work (&value)[V], const char *room, uns
     const char *lies = room + (at & -(unsigned)READ);
     unsigned given[VW + READ / 4], word[VW];
 #pragma unroll
-    for (int i = 0; i < VW + READ / 4; i += READ / 4)
-        if (READ == 4) {
-            given[i] = *(const unsigned *)(lies + 4 * i);
-        } else {
-            const uint2 two = *(const uint2 *)(lies + 4 * i);
-            given[i] = two.x, given[i + READ / 4 - 1] = two.y;
-        }
+    for (int i = 0; i < VW + READ / 4; i += READ / 4) {
+        const words<READ> read = *(const words<READ> *)(lies + 4 * i);
+#pragma unroll
+        for (int j = 0; j < READ / 4; j++)
+            given[i + j] = read.word[j];
+    }
     move_down<VW, READ, SIZE>(word, given, at);
 #pragma unroll
     for (int i = 0; i < V; i++)
         value[i] = part(word, i);
 }
 
-// What rows 0 .. TO of the mask make of a row, the last one first: every sum moves to its next place by being written there.
-template <int TO> __device__ __forceinline__ void push(work (&sum)[KY][V], const work (&value)[V], const tap_list<KY> &taps) {
+// What rows FROM .. TO of the mask make of a row, the last one first: every sum moves to its next place by being written there. FROM > 0: below it are sums of no output.
+template <int TO, int FROM = 0> __device__ __forceinline__ void push(work (&sum)[KY][V], const work (&value)[V], const tap_list<KY> &taps) {
 #pragma unroll
-    for (int ky = TO; ky >= 0; ky--)
+    for (int ky = TO; ky >= FROM; ky--)
 #pragma unroll
         for (int i = 0; i < V; i++)
             sum[ky][i] = multiply_add(value[i], taps.w[ky], ky ? sum[ky - 1 < 0 ? 0 : ky - 1][i] : (work)0);

@@ -349,6 +349,11 @@ static const predicted lists[] = {
     {U8, 3, {30, 160, 3}, 2, {9, 8}, BY(WRAP), .list = 2, .axes = {0, 1}, .named = true},
     {F16, 3, {50, 168, 3}, 2, {5, 7}, BY(CONSTANT), .list = 2, .axes = {0, 1}, .named = true},
     {tess_u8, tess_f32, 3, {50, 192, 2}, 2, {4, 4}, BY(MIRROR), .list = 2, .axes = {0, 1}, .named = true},
+    {U8, 3, {77, 335, 3}, 2, {7, 7}, BY(REFLECT), .list = 2, PIXELS}, /* of any width */
+    {U8, 4, {2, 95, 241, 4}, 2, {3, 3}, BY(ZERO), .list = 2, .axes = {1, 2}, .named = true},
+    {U8, 3, {30, 161, 3}, 2, {9, 8}, BY(WRAP), .list = 2, PIXELS},
+    {F16, 3, {50, 331, 3}, 2, {5, 7}, BY(CONSTANT), .list = 2, PIXELS},
+    {tess_u8, tess_f32, 3, {50, 191, 2}, 2, {4, 4}, BY(MIRROR), .list = 2, PIXELS, .extent = TESS_EXTENT_FULL},
     {U8, 3, {3, 64, 101}, 2, {3, 3}, BY(ZERO), .list = 2},
     {U8, 3, {3, 61, 509}, 2, {7, 7}, BY(REFLECT), .list = 2},
     {U8, 3, {5, 64, 128}, 2, {5, 4}, BY(WRAP), .list = 2},

@@ -178,7 +178,7 @@ static void chosen_beside_rows(void **state) {
         tess_type type;
         int64_t shape[3], width;
         const char *row;
-    } cases[] = {{tess_u8, {2200, 1920, 3}, 7, "patch_separable"}, {tess_f16, {1100, 1919, 3}, 7, "separable2d_odd"},
+    } cases[] = {{tess_u8, {2200, 1920, 3}, 7, "patch_separable"}, {tess_f16, {1100, 1919, 3}, 7, "patch_separable_odd"},
                  {tess_f32, {1100, 1919, 4}, 3, "separable2d"},    {tess_f32, {64, 256, 512}, 7, "separable3d"},
                  {tess_f32, {64, 255, 511}, 3, "separable3d_odd"}, {tess_u8, {256, 256, 64}, 7, "separable3d"},
                  {tess_f32, {64, 256, 512}, 13, "separable_each"}, {tess_f32, {64, 255, 511}, 15, "separable_each_odd"}};
