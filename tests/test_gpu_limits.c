@@ -430,7 +430,8 @@ static void images(void) {
         {tess_f32, {1, 9999, 8192}, 1, 31, LINE, "f32 columns of 31"},       {tess_f32, {256, 256, 512}, 0, 13, LIST, "f32 x 512, 13 + 13"},
         {tess_f32, {256, 256, 511}, 0, 13, LIST, "f32 x 511, 13 + 13, odd"}, {tess_u8, {4096, 4096, 3}, 0, 3, LIST, "u8 x 3, 3 + 3"},
         {tess_f16, {4096, 4096, 3}, 0, 3, LIST, "f16 x 3, 3 + 3"},           {tess_u8, {4096, 4096, 4}, 0, 9, LIST, "u8 x 4, 9 + 9"},
-        {tess_u8, {4096, 4095, 3}, 0, 3, LIST, "u8 x 3, 3 + 3, odd"},        {tess_f16, {4096, 4095, 3}, 0, 3, LIST, "f16 x 3, 3 + 3, odd"}};
+        {tess_u8, {4096, 4095, 3}, 0, 3, LIST, "u8 x 3, 3 + 3, odd"},        {tess_f16, {4096, 4095, 3}, 0, 3, LIST, "f16 x 3, 3 + 3, odd"},
+        {tess_f32, {1, 400000, 12}, 1, 7, ONE, "f32 rows of 12, 7 x 7"},     {tess_f32, {1, 7, 400000}, 1, 7, ONE, "f32 7 rows, 7 x 7"}};
     static float weights[101] = {1};
     tess_plan *plan;
     for (int i = 0; i < TESS_COUNT(all); i++) {

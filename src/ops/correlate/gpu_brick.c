@@ -118,15 +118,6 @@ static bool is_whole(const brick *b, int axis, int64_t size, int64_t count, bool
     return true;
 }
 
-/* Ghost cells stand among elements. */
-static bool is_element(const tess_correlate_problem *p, tess_type type) {
-    tess_value element = {0}, back = {0};
-    const int64_t size = (int64_t)tess_type_size(type);
-    tess_storer(TESS_SLOT_BASELINE, p->work, type)(&element, size, &p->work_constant, 1);
-    tess_loader(TESS_SLOT_BASELINE, type, p->work)(&back, &element, size, 1);
-    return p->boundary != TESS_BOUNDARY_CONSTANT || memcmp(&back, &p->work_constant, tess_type_size(p->work)) == 0;
-}
-
 /* Outputs of a thread: the more, the more of them an element serves that is loaded from shared memory; but a volume's go both ways from a lane's column, which meets no bank twice. */
 static void outputs_of(brick *b, const tess_correlate_problem *p, bool whole) {
     const int64_t size = (int64_t)tess_type_size(p->work), in = (int64_t)tess_type_size(b->pass->from), out = (int64_t)tess_type_size(b->pass->to);
@@ -134,7 +125,7 @@ static void outputs_of(brick *b, const tess_correlate_problem *p, bool whole) {
     const bool volume = b->at[2] >= 0, units = whole && wide > 1 && is_whole(b, b->turned, in, wide, false),
                vectors = whole && wide > 1 && wide * each <= BODY && !b->turned && is_whole(b, 0, out, wide, true) && b->axis[0].m >= 4 * wide &&
                          (!volume || out < 4);
-    b->raw = units && vectors && p->work == tess_f32 && in < 4 && is_element(p, b->pass->from);
+    b->raw = units && vectors && p->work == tess_f32 && in < 4 && tess_correlate_gpu_is_element(p, b->pass->from);
     b->unit = b->raw && is_whole(b, 0, in, VECTOR / in, false) ? VECTOR / in : units ? wide : 1;
     b->cell = b->raw ? in : size;
     b->shift = units ? ((-b->axis[b->turned].before) % b->unit + b->unit) % b->unit : 0;

@@ -7,7 +7,7 @@
 #include "gpu/row.h"
 #include "ops/correlate/correlate.h"
 
-enum { CORRELATE_GPU_ROWS = 32 + 12 };
+enum { CORRELATE_GPU_ROWS = 33 + 12 };
 extern const tess_strategy tess_correlate_gpu_rows[CORRELATE_GPU_ROWS];
 
 /* KERNEL_TEXT(gpu_general): the text of gpu_general.cu under its own name. */
@@ -35,6 +35,8 @@ TESS_INLINE int64_t tess_correlate_gpu_in(const tess_correlate_pass *pass, int a
 TESS_INLINE int64_t tess_correlate_gpu_out(const tess_correlate_pass *pass, int axis) {
     return pass->axis[axis].out_stride / (int64_t)tess_type_size(pass->to);
 }
+/* Whether the constant is an element of that type, so that ghost cells can stand among elements. */
+bool tess_correlate_gpu_is_element(const tess_correlate_problem *problem, tess_type type);
 /* -DIN=, -DOUT=, -DWORK= by the numbers of gpu/types.cuh, which are tess_type's. */
 void tess_correlate_gpu_types(tess_gpu_layout *layout, const tess_correlate_problem *problem, const tess_correlate_pass *pass);
 /* The pass's weights, in the work type and the mask's order, on the device: the offset for TESS_GPU_DATA. */

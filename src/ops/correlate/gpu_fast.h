@@ -107,6 +107,7 @@ TESS_INLINE int tess_correlate_gpu_axis(int d, int colours) { return d - (colour
     X(march_kept)                   \
     X(march_across)                 \
     X(line)                         \
+    X(short_rows)                   \
     X(tile1d)                       \
     X(tile1d_odd)                   \
     X(patch_separable)              \
@@ -128,6 +129,7 @@ TESS_CORRELATE_FAST_ROWS(X)
 #undef X
 bool tess_correlate_flat_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_line_pays(const tess_problem *problem, const char **why);
+bool tess_correlate_short_rows_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_patch_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_patch_separable_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_patch_separable_odd_pays(const tess_problem *problem, const char **why);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_rows.c - the GPU's part of the table, and what its rows share. */
+#include <string.h>
+
 #include "ops/correlate/gpu_brick.h"
 #include "ops/correlate/gpu_fast.h"
 #include "ops/correlate/gpu_fft.h"
@@ -39,6 +41,16 @@ void tess_correlate_gpu_types(tess_gpu_layout *layout, const tess_correlate_prob
     tess_gpu_option(layout, "-DIN=%d", (int)pass->from);
     tess_gpu_option(layout, "-DOUT=%d", (int)pass->to);
     tess_gpu_option(layout, "-DWORK=%d", (int)problem->work);
+}
+
+bool tess_correlate_gpu_is_element(const tess_correlate_problem *p, tess_type type) {
+    tess_value element = {0}, back = {0};
+    const int64_t size = (int64_t)tess_type_size(type);
+    if (p->boundary != TESS_BOUNDARY_CONSTANT)
+        return true;
+    tess_storer(TESS_SLOT_BASELINE, p->work, type)(&element, size, &p->work_constant, 1);
+    tess_loader(TESS_SLOT_BASELINE, type, p->work)(&back, &element, size, 1);
+    return memcmp(&back, &p->work_constant, tess_type_size(p->work)) == 0;
 }
 
 int64_t tess_correlate_gpu_weights(tess_gpu_layout *layout, const tess_correlate_pass *pass) {
@@ -106,6 +118,13 @@ const tess_strategy tess_correlate_gpu_rows[CORRELATE_GPU_ROWS] = {
      .applicable = tess_correlate_line_fits,
      .sensible = tess_correlate_line_pays,
      .gpu = &tess_correlate_line},
+    {.name = "correlate/short_rows",
+     .idea = "an axis of few elements: a thread has all of it, its ends known when the kernel is compiled; lanes go along another",
+     .source = "-",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_correlate_short_rows_fits,
+     .sensible = tess_correlate_short_rows_pays,
+     .gpu = &tess_correlate_short_rows},
     {.name = "correlate/flat",
      .idea = "small masks over small images of any width: a band of rows as one run of memory, ends of rows computed once more",
      .source = "-",

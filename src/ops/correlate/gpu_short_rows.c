@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu_short_rows.c - the production row of arrays with an axis so short that a thread has all of it (gpu_short_rows.cu): which axis that is, along which one lanes go, how many rows a
+ * thread has. Lists pass by pass. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ops/correlate/gpu_brick.h"
+#include "ops/correlate/gpu_fast.h"
+
+KERNEL_TEXT(gpu_short_rows);
+
+enum {
+    LONGEST = 64 /* registers that a row's elements or outputs have */,
+    MOST_APART = 16 /* elements of an axis that is not the finest */,
+    BODY = 2048 /* multiply-adds that the instruction cache holds */,
+    SUMS = 40,
+    HELD = 160 /* registers */,
+    THREADS = 128,
+    ROOM = 48 << 10,
+    GRID = 65535,
+    PARAMETERS = 4000,
+    AXIS = INT32_MAX / 2,
+    FEW = 1 << 16 /* outputs */,
+    FLAT = 32 /* columns from which on `flat` has fewer lanes without work */
+};
+
+typedef struct short_shape {
+    const tess_correlate_pass *pass;
+    tess_correlate_axis row, line; /* the short axis, in pixels of `group`, and the one along which lanes go */
+    int row_axis, line_axis;       /* of the pass; row_axis -1: the elements of a pixel */
+    int stack_axis;                /* images of few lines, one behind the other; -1: they are long, or apart */
+    int64_t images;                /* of a stack */
+    int64_t group, rows, threads, read, write, arrays, shared;
+    bool row_first, apart; /* apart: the short axis is not the finest */
+    int batch;
+} short_shape;
+
+static int64_t in_size(const short_shape *s) { return (int64_t)tess_type_size(s->pass->from); }
+static int64_t out_size(const short_shape *s) { return (int64_t)tess_type_size(s->pass->to); }
+static int64_t columns_in(const short_shape *s) { return s->row.n * s->group; }
+static int64_t columns_out(const short_shape *s) { return s->row.m * s->group; }
+static bool is_batch(const short_shape *s, int d) { return d != s->row_axis && d != s->line_axis && d != s->stack_axis; }
+
+/* Elements and outputs that follow each other where a line is one of a run. */
+static int64_t side_in(const short_shape *s) { return s->apart ? 1 : columns_in(s); }
+static int64_t side_out(const short_shape *s) { return s->apart ? 1 : columns_out(s); }
+
+/* Rows of that axis (-1: of pixels' elements), if they are short, and without gaps or apart. */
+static bool rows_of(short_shape *s, int d, bool apart) {
+    const tess_correlate_pass *pass = s->pass;
+    const int64_t most = apart ? MOST_APART : LONGEST;
+    s->row_axis = d;
+    s->row = d < 0 ? (tess_correlate_axis){pass->group, pass->group, in_size(s), out_size(s), 1, 0} : pass->axis[d];
+    s->group = d == pass->row ? pass->group : 1;
+    s->apart = apart;
+    if (columns_in(s) > most || columns_out(s) > most || s->row.n < 1 || s->row.m < 1)
+        return false;
+    if (apart)
+        return d >= 0 && pass->group == 1 && s->row.in_stride % in_size(s) == 0 && s->row.out_stride % out_size(s) == 0;
+    return (s->row.n == 1 && s->row.m == 1 && s->group == 1) ||
+           (s->row.in_stride == s->group * in_size(s) && s->row.out_stride == s->group * out_size(s));
+}
+
+/* The longest axis whose steps are whole lines, where all other masked ones are short. */
+static bool lines_of(short_shape *s) {
+    const tess_correlate_pass *pass = s->pass;
+    s->line_axis = -1;
+    for (int d = 0; d < pass->ndim; d++)
+        if (d != s->row_axis && pass->axis[d].in_stride == side_in(s) * in_size(s) && pass->axis[d].out_stride == side_out(s) * out_size(s) &&
+            (s->line_axis < 0 || pass->axis[d].m > pass->axis[s->line_axis].m))
+            s->line_axis = d;
+    for (int k = 0; k < pass->masked; k++)
+        if (is_batch(s, pass->order[k]))
+            return false;
+    return s->line_axis >= 0;
+}
+
+/* Images of few lines, whose ends most windows would meet. */
+static void stack_of(short_shape *s) {
+    const tess_correlate_pass *pass = s->pass;
+    for (int d = 0; d < pass->ndim; d++)
+        if (is_batch(s, d) && !s->apart && s->line.width > 1 && s->line.n == s->line.m && s->line.n <= THREADS &&
+            pass->axis[d].in_stride == s->line.n * s->line.in_stride && pass->axis[d].out_stride == s->line.n * s->line.out_stride) {
+            s->stack_axis = d;
+            s->images = pass->axis[d].m;
+            return;
+        }
+}
+
+/* A masked one, if there is one, without gaps if there is one. */
+static bool axes_of(short_shape *s) {
+    const tess_correlate_pass *pass = s->pass;
+    for (int apart = 0; apart < 2; apart++)
+        for (int k = pass->masked - 1; k >= 0; k--)
+            if ((pass->group == 1 || pass->order[k] == pass->row) && rows_of(s, pass->order[k], apart) && lines_of(s))
+                return true;
+    return rows_of(s, pass->group > 1 ? -1 : pass->ndim - 1, false) && lines_of(s);
+}
+
+/* Bytes of struct rows of gpu_short_rows.cu. */
+static int64_t parameters(const short_shape *s, tess_type work) {
+    return 16 + 40 + 24 * (s->batch + 1) + 16 + s->row.width * s->line.width * (int64_t)tess_type_size(work);
+}
+
+/* The largest power of two up to 16 that divides so many bytes. */
+static int64_t aligned(int64_t bytes, int64_t most) { return bytes % 16 ? tess_min64(most, bytes & -bytes) : most; }
+
+/* An odd number of rows: lanes that read rows of an odd number of words meet no bank twice then. The more, the fewer rows are read again. */
+static bool shape_of(short_shape *s, tess_type work) {
+    static const int64_t odd[] = {15, 9, 7, 5, 3, 1};
+    const int64_t words = tess_max64(1, (int64_t)tess_type_size(work) / 4), sums = columns_out(s) * words, kl = s->line.width, ks = s->row.width,
+                  each = columns_out(s) * kl * ks * (tess_is_complex(work) ? 4 : 1), most = kl > 1 ? SUMS : SUMS / 2;
+    if (columns_in(s) * words > LONGEST || sums > LONGEST)
+        return false;
+    for (int i = 0; i < TESS_COUNT(odd); i++) {
+        s->rows = s->stack_axis >= 0 ? 1 : odd[i];
+        if ((s->rows == 1 || s->rows * sums <= most) && s->rows * each <= BODY &&
+            (!s->row_first || ((s->rows + kl - 1) * columns_in(s) + s->rows * columns_out(s)) * words <= HELD))
+            break;
+        s->rows = 0;
+    }
+    if (s->rows == 0)
+        return false;
+    s->threads = THREADS;
+    while (s->threads > 32 && s->stack_axis < 0 && s->line.m <= s->threads * s->rows / 2)
+        s->threads /= 2;
+    for (;; s->threads /= 2) {
+        const int64_t lines = s->threads * s->rows, runs_in = s->apart ? columns_in(s) : 1, runs_out = s->apart ? columns_out(s) : 1,
+                      pad = s->apart ? 0 : 16,
+                      in = (lines + kl - 1 + (s->stack_axis >= 0)) * (side_in(s) * in_size(s) + (s->read == 16 ? pad : 0)) + 15,
+                      out = lines * side_out(s) * out_size(s) + s->threads * pad;
+        s->shared = tess_max64(runs_in * up_to(in, 16), runs_out * up_to(out, 16));
+        if (s->shared <= ROOM || s->threads <= 32 || s->stack_axis >= 0)
+            break;
+    }
+    return s->shared <= ROOM;
+}
+
+static bool short_of(short_shape *s, const tess_correlate_problem *p, const tess_correlate_pass *pass, const char **why) {
+    *s = (short_shape){.pass = pass, .arrays = 1, .stack_axis = -1, .images = 1};
+    *why = "needs a masked axis, or pixels, of few elements that follow each other, and rows of them without gaps along the only other masked axis";
+    if (pass->inputs < 1 || !axes_of(s))
+        return false;
+    s->line = pass->axis[s->line_axis];
+    stack_of(s);
+    if (s->row.width > 1 && s->line.width > 1)
+        s->row_first = pass->order[0] == s->row_axis;
+    *why = "takes elements that are summed as what they are, or in a real type";
+    if (tess_is_complex(p->work) && pass->from != p->work)
+        return false;
+    *why = "needs fewer arrays, or shorter axes";
+    s->read = aligned(s->apart ? in_size(s) : columns_in(s) * in_size(s), 16);
+    s->write = s->apart ? aligned(s->row.out_stride, 16) : 16;
+    for (int d = 0; d < pass->ndim; d++)
+        if (is_batch(s, d)) {
+            s->batch++;
+            s->read = aligned(pass->axis[d].in_stride, s->read);
+            s->write = aligned(pass->axis[d].out_stride, s->write);
+            if (pass->axis[d].m > GRID || (s->arrays *= pass->axis[d].m) > GRID)
+                return false;
+        }
+    if (s->line.n * s->images > AXIS || s->line.n > AXIS || s->line.m > AXIS || s->images > AXIS || s->line.width > AXIS ||
+        llabs(s->line.before) > AXIS || s->row.width > BODY || llabs(s->row.before) > AXIS / LONGEST)
+        return false;
+    *why = "needs elements and results that lie at multiples of their size";
+    if (s->read < in_size(s) || s->write < out_size(s))
+        return false;
+    *why = "takes masks of few enough taps for its registers, the instruction cache and parameters";
+    if (s->line.width > BODY || s->row.width * s->line.width > BODY || parameters(s, p->work) > PARAMETERS || !shape_of(s, p->work))
+        return false;
+    *why = "needs a constant that the input's type can hold";
+    return tess_correlate_gpu_is_element(p, pass->from);
+}
+
+/* One mask by itself, a list by its passes. */
+static const tess_correlate_pass *passes_of(const tess_correlate_problem *p, int *count) {
+    *count = p->direct ? 1 : p->passes_count;
+    return p->direct ? p->direct : p->passes;
+}
+
+bool tess_correlate_short_rows_fits(const tess_problem *base, const char **why) {
+    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    int64_t all = 0;
+    short_shape s;
+    int count;
+    if (!tess_correlate_gpu_chains(base, why))
+        return false;
+    const tess_correlate_pass *pass = passes_of(p, &count);
+    for (int k = 0; k < count; k++, all += parameters(&s, p->work) + 512)
+        if (!short_of(&s, p, &pass[k], why))
+            return false;
+    *why = "takes lists of at most 12 masks over arrays of few axes";
+    return count <= TESS_GPU_STEPS && count <= TESS_GPU_UNITS && all <= TESS_GPU_ARENA;
+}
+
+bool tess_correlate_short_rows_pays(const tess_problem *base, const char **why) {
+    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    const char *other;
+    short_shape s;
+    int64_t columns = 0;
+    bool along = false, narrow = false;
+    int count;
+    const tess_correlate_pass *pass = passes_of(p, &count);
+    for (int k = 0; k < count; k++) {
+        *why = "few outputs, or many arrays of few rows";
+        if (!short_of(&s, p, &pass[k], &other) || pass[k].outputs < FEW || s.line.m * s.images < s.threads * s.rows)
+            return false;
+        *why = "few rows, but more than the mask has";
+        if (s.apart && s.row.m > s.row.width)
+            return false;
+        along = along || s.row.width > 1;
+        narrow = narrow || in_size(&s) < 4;
+        columns = tess_max64(columns, columns_out(&s));
+    }
+    *why = "no mask runs along the short rows";
+    if (!along)
+        return false;
+    *why = "rows long enough for lanes side by side";
+    if (narrow && columns == LONGEST)
+        return false;
+    return columns < FLAT || !tess_correlate_flat_fits(base, &other) || !tess_correlate_flat_pays(base, &other);
+}
+
+static void lay_pass(tess_gpu_layout *layout, const tess_correlate_problem *p, int k, int count, const tess_correlate_pass *pass,
+                     const int64_t *between) {
+    short_shape s;
+    const char *why;
+    short_of(&s, p, pass, &why); /* true, because `fits` was */
+    tess_gpu_unit(layout, &gpu_short_rows);
+    tess_correlate_gpu_types(layout, p, pass);
+    const struct {
+        const char *name;
+        int64_t value;
+    } options[] = {{"-DNS=%d", columns_in(&s)},
+                   {"-DMS=%d", columns_out(&s)},
+                   {"-DGROUP=%d", s.group},
+                   {"-DKS=%d", s.row.width},
+                   {"-DBEFORE=%d", s.row.before},
+                   {"-DKL=%d", s.line.width},
+                   {"-DSHORT_FIRST=%d", s.row_first},
+                   {"-DEDGE=%d", p->boundary},
+                   {"-DR=%d", s.rows},
+                   {"-DTHREADS=%d", s.threads},
+                   {"-DREAD=%d", s.read},
+                   {"-DWRITE=%d", s.write},
+                   {"-DAPART=%d", s.apart},
+                   {"-DSTACK=%d", s.stack_axis >= 0 ? s.line.n : 0},
+                   {"-DBATCH=%d", s.batch}};
+    for (int i = 0; i < TESS_COUNT(options); i++)
+        tess_gpu_option(layout, options[i].name, (int)options[i].value);
+    layout->alignment = tess_max64(layout->alignment, tess_max64(s.read, s.write));
+    int64_t block[PARAMETERS / 8 + 2] = {0}, *at = block;
+    memcpy(at, &p->work_constant, tess_type_size(p->work));
+    at += p->work == tess_f32 || p->work == tess_c64 ? 1 : 2;
+    *at++ = s.line.n * s.images;
+    *at++ = s.line.m * s.images;
+    *at++ = s.line.before;
+    *at++ = s.apart ? s.row.in_stride / in_size(&s) : 0;
+    *at++ = s.apart ? s.row.out_stride / out_size(&s) : 0;
+    for (int d = pass->ndim - 1; d >= 0; d--)
+        if (is_batch(&s, d)) {
+            *at++ = pass->axis[d].m;
+            *at++ = tess_correlate_gpu_in(pass, d);
+            *at++ = tess_correlate_gpu_out(pass, d);
+        }
+    at += 3;
+    at += p->work == tess_c128 && (at - block) % 2; /* weights lie at multiples of their size */
+    const int64_t lines = s.threads * s.rows, blocks = s.stack_axis < 0 ? tess_ceil_div(s.line.m, lines) : tess_ceil_div(s.images, lines / s.line.n);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "short_rows", blocks, 1, s.arrays, (int)s.threads, s.shared);
+    tess_correlate_gpu_ends(layout, step, k, count, between);
+    memcpy(at, pass->weights, pass->size);
+    tess_gpu_pass(layout, step, block, (size_t)((char *)at - (char *)block) + (size_t)tess_ceil_div((int64_t)pass->size, 8) * 8);
+}
+
+static void lay_short_rows(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    int64_t between[2];
+    int count;
+    (void)device;
+    const tess_correlate_pass *pass = passes_of(p, &count);
+    tess_correlate_gpu_between(layout, p, count, between);
+    for (int k = 0; k < count; k++)
+        lay_pass(layout, p, k, count, &pass[k], between);
+}
+
+const tess_gpu_row tess_correlate_short_rows = {
+    .headers = tess_correlate_number_headers, .production = true, .least_arch = 80, .lay_out = lay_short_rows};

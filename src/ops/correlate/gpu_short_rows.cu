@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_short_rows.cu - production: arrays with an axis so short that a thread has all of it: images of few columns, pixels without neighbours, axes of one element.
+//
+// Where a row has a dozen elements, tiles of 32 columns and more are mostly lanes without work, and every window meets an end of a row. Here a thread makes whole rows: which
+// element a tap meets, or that it meets none, is known when the kernel is compiled, so ends of rows cost nothing, and a mask along an axis of one element reads it once. Lanes go
+// along the other axis, down the image. Rows follow each other without gaps, so what a block needs is one run of memory, and so is what it makes: both are copied as they lie,
+// in vectors, and shared memory is where they become rows of threads. Rows above and below the image are laid there by the boundary's rule.
+//
+// STACK: images of few rows, too, one behind the other: a block has whole ones, and where a window leaves its image, a thread finds by the boundary's rule which row it reads.
+//
+// Lanes that read lines of whole vectors meet banks twice where those are an even number: a vector more stands between lines then.
+//
+// APART: the short axis is not the finest one: an image of few rows, of which a thread has some columns from top to bottom. Each row is a run of memory then.
+//
+// -DIN= -DOUT= -DWORK= types; -DNS= -DMS= elements of a row, in and out, of pixels of -DGROUP=; -DKS= taps along it, the first -DBEFORE= pixels before the output; -DKL= taps along the
+// image; -DSHORT_FIRST=1: those along rows come first in the mask's order; -DEDGE= boundary; -DR= rows of a thread, -DTHREADS=; -DREAD= -DWRITE= bytes to multiples of which all rows and
+// arrays begin; -DAPART=; -DSTACK= rows of an image of many, else 0; -DBATCH=N axes beside. Below, a line is what a thread has of the short axis at one place of the other.
+#include "ops/correlate/gpu_boundary.cuh"
+#include "ops/correlate/gpu_number.cuh"
+
+__host__ __device__ constexpr int up_to(int n, int step) { return (n + step - 1) / step * step; }
+__host__ __device__ constexpr int common(int a, int b) { return b == 0 ? a : common(b, a % b); }
+
+// Elements of a line that follow each other, and their bytes; lines of a block, of outputs and of inputs.
+const int SIDE = APART ? 1 : NS, OUT_SIDE = APART ? 1 : MS, SIZE = (int)sizeof(in_element), OUT_SIZE = (int)sizeof(out_element);
+const int LINE = SIDE * SIZE, OUT_LINE = OUT_SIDE * OUT_SIZE, LINES = THREADS * R, MOST = LINES + KL - 1;
+const int EACH = R * OUT_LINE, LAID = common(EACH, 16); // bytes that a thread makes of a run; of its stores
+const int PAD = !APART && READ == 16 && LINE / 16 % 2 == 0 ? 16 : 0, OUT_PAD = !APART && LAID == 16 && EACH / 16 % 2 == 0 ? 16 : 0;
+const int STEP = LINE + PAD, RUNS = APART ? NS : 1, OUT_RUNS = APART ? MS : 1;                 // in shared memory; bytes from run to run:
+const int RUN = up_to((MOST + (STACK > 0)) * STEP + 15, 16), OUT_RUN = up_to(LINES * OUT_LINE, 16);
+const int WHOLE = STACK > 0 ? LINES / (STACK + (STACK == 0)) * STACK : LINES; // lines that a block makes
+
+struct batch_axis {
+    i64 m, in, out;
+};
+struct rows {
+    real constant[2];
+    i64 n, m, before;
+    i64 in_step, out_step; // of the short axis, where it lies apart
+    batch_axis batch[BATCH + 1];
+    number weight[KS * KL];
+};
+
+// Which element of a row tap number ks of output ms meets; -1: none.
+__device__ __forceinline__ int met(int ms, int ks) {
+    const int at = (int)element_at(EDGE, NS / GROUP, ms / GROUP + ks - BEFORE);
+    return at < 0 ? -1 : at * GROUP + ms % GROUP;
+}
+
+__device__ __forceinline__ in_element outside_of(const rows &p) {
+#if IN >= T_C64
+    return in_element{p.constant[0], p.constant[1]};
+#else
+    return store_as<IN>(p.constant[0]);
+#endif
+}
+
+__device__ __forceinline__ void copy_now(void *to, const void *from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+}
+
+// How far into its room a run begins, so that vectors of memory are vectors there: of line number `from`.
+__device__ __forceinline__ int lead_of(const in_element *in, i64 from) { return (int)((u64)in + from * LINE) & 15; }
+
+// A run: `count` lines from number `from` on, which may lie before the array or behind it.
+__device__ __forceinline__ void bring(char *room, const in_element *in, const rows &p, i64 from, int count) {
+    const char *first = (const char *)in + from * LINE;
+    const int lead = lead_of(in, from), thread = threadIdx.x;
+    const int top = from >= 0 ? 0 : (int)min((i64)count, -from), bottom = (int)max((i64)top, min((i64)count, p.n - from));
+    const int begin = lead + top * LINE, end = lead + bottom * LINE, whole = up_to(begin, 16), last = max(end / 16 * 16, whole);
+    first -= lead;
+#pragma unroll 8
+    for (int b = whole + thread * 16; b < last; b += THREADS * 16)
+        copy_now(room + b + b / LINE * PAD, first + b);
+#pragma unroll 1
+    for (int b = begin + thread * SIZE; b < min(whole, end); b += THREADS * SIZE)
+        *(in_element *)(room + b) = *(const in_element *)(first + b);
+#pragma unroll 1
+    for (int b = last + thread * SIZE; b < end; b += THREADS * SIZE)
+        *(in_element *)(room + b) = *(const in_element *)(first + b);
+#pragma unroll 1
+    for (int i = thread; i < (top + count - bottom) * SIDE; i += THREADS) {
+        const int number = i / SIDE, line = number < top ? number : number - top + bottom;
+        const i64 at = element_at(EDGE, p.n, from + line);
+        ((in_element *)(room + lead + line * STEP))[i % SIDE] = at < 0 ? outside_of(p) : in[at * SIDE + i % SIDE];
+    }
+}
+
+// Element number i of packed words. Small integers become f32 without a conversion, which is the slower instruction.
+__device__ __forceinline__ number number_of(const unsigned *word, int i) {
+    const unsigned w = word[i * SIZE / 4];
+#if WORK == T_F32 && (IN == T_U8 || IN == T_I8)
+    const unsigned sign = IN == T_I8 ? 0x80u : 0;
+    return __uint_as_float(__byte_perm(w ^ sign * 0x01010101, 0x4b000000, 0x7540 | i % 4)) - (8388608.0f + (float)sign);
+#elif WORK == T_F32 && (IN == T_U16 || IN == T_I16)
+    const unsigned sign = IN == T_I16 ? 0x8000u : 0;
+    return __uint_as_float(__byte_perm(w ^ sign * 0x00010001, 0x4b000000, i % 2 ? 0x7432 : 0x7410)) - (8388608.0f + (float)sign);
+#else
+    union {
+        unsigned word[SIZE < 4 ? 1 : SIZE / 4];
+        in_element e[SIZE < 4 ? 4 / SIZE : 1];
+    } one;
+#pragma unroll
+    for (int k = 0; k < (SIZE < 4 ? 1 : SIZE / 4); k++)
+        one.word[k] = word[i * SIZE / 4 + k];
+    return load(one.e[i * SIZE % 4 / SIZE]);
+#endif
+}
+
+// Which line, counted from a thread's first, is number `line` of its windows: in a stack one of the same image, or the last of all, which has the constant.
+__device__ __forceinline__ int line_of(int line, int own, const rows &p) {
+#if STACK
+    const int y = own % STACK, at = (int)element_at(EDGE, STACK, y + line - (int)p.before);
+    return at < 0 ? MOST - own : at - y;
+#else
+    return line;
+#endif
+}
+
+__device__ __forceinline__ void read_line(number (&v)[NS], const char *const (&run)[RUNS], int line) {
+#if APART || READ < 4
+#pragma unroll
+    for (int i = 0; i < NS; i++)
+        v[i] = load(*(const in_element *)(APART ? run[i] + line * SIZE : run[0] + line * STEP + i * SIZE));
+#else
+    unsigned word[LINE / 4];
+#pragma unroll
+    for (int i = 0; i < LINE / 4; i += READ / 4) {
+        const words<READ> some = *(const words<READ> *)(run[0] + line * STEP + 4 * i);
+#pragma unroll
+        for (int k = 0; k < READ / 4; k++)
+            word[i + k] = some.word[k];
+    }
+#pragma unroll
+    for (int i = 0; i < NS; i++)
+        v[i] = number_of(word, i);
+#endif
+}
+
+// The library's conversions; these instructions round half to even, saturate, and make 0 of NaN by themselves.
+__device__ __forceinline__ out_element narrow(const number &x) {
+#if WORK == T_F32 && (OUT == T_U8 || OUT == T_I8 || OUT == T_U16 || OUT == T_I16)
+    int i;
+#if OUT == T_U8
+    asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(i) : "f"(x));
+#elif OUT == T_I8
+    asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(i) : "f"(x));
+#else
+    short s;
+#if OUT == T_U16
+    asm("cvt.rni.sat.u16.f32 %0, %1;" : "=h"(s) : "f"(x));
+#else
+    asm("cvt.rni.sat.s16.f32 %0, %1;" : "=h"(s) : "f"(x));
+#endif
+    i = s;
+#endif
+    return (out_element)i;
+#else
+    return store(x);
+#endif
+}
+
+// Line number `line` of those that a thread's windows meet, added to its outputs: taps along the short axis inside.
+__device__ __forceinline__ void add_line(number (&sum)[R][MS], const number (&v)[NS], const number &outside, int line, const rows &p) {
+#pragma unroll
+    for (int r = 0; r < R; r++)
+        if (line - r >= 0 && line - r < KL) {
+#pragma unroll
+            for (int ks = 0; ks < KS; ks++)
+#pragma unroll
+                for (int ms = 0; ms < MS; ms++) {
+                    const int at = met(ms, ks);
+                    add(sum[r][ms], at < 0 ? outside : v[at < 0 ? 0 : at], p.weight[(line - r) * KS + ks]);
+                }
+        }
+}
+
+// What a thread made of a run, as bytes of memory.
+union made {
+    out_element e[R * OUT_SIDE];
+    words<LAID> bits[EACH / LAID];
+    __device__ __forceinline__ made() {}
+};
+
+extern "C" __global__ void __launch_bounds__(THREADS) short_rows(const in_element *__restrict__ in, out_element *__restrict__ out, const rows p) {
+    extern __shared__ uint4 memory[];
+    char *room = (char *)memory;
+    unsigned array = blockIdx.z;
+#pragma unroll
+    for (int d = 0; d < BATCH; d++) {
+        const unsigned m = (unsigned)p.batch[d].m, i = array % m;
+        array /= m;
+        in += i * p.batch[d].in;
+        out += i * p.batch[d].out;
+    }
+    const i64 begin = (i64)blockIdx.x * WHOLE, from = STACK ? begin : begin - p.before;
+    const int here = (int)min((i64)WHOLE, p.m - begin), own = threadIdx.x * R, count = STACK ? here : up_to(here, R) + KL - 1;
+    const char *run[RUNS];
+#pragma unroll
+    for (int i = 0; i < RUNS; i++)
+        run[i] = room + i * RUN + lead_of(in + i * p.in_step, from) + own * STEP;
+#pragma unroll 1
+    for (int i = 0; i < RUNS; i++)
+        bring(room + i * RUN, in + i * p.in_step, p, from, count);
+    for (int i = threadIdx.x; STACK && i < SIDE; i += THREADS)
+        ((in_element *)(room + lead_of(in, from) + MOST * STEP))[i] = outside_of(p);
+    asm volatile("cp.async.commit_group;\n\tcp.async.wait_group 0;" ::: "memory");
+    __syncthreads();
+    number sum[R][MS] = {};
+    if (own < here) {
+        const number outside = load(outside_of(p));
+#if SHORT_FIRST
+        number v[R + KL - 1][NS];
+#pragma unroll
+        for (int line = 0; line < R + KL - 1; line++)
+            read_line(v[line], run, line_of(line, own, p));
+#pragma unroll
+        for (int ks = 0; ks < KS; ks++)
+#pragma unroll
+            for (int kl = 0; kl < KL; kl++)
+#pragma unroll
+                for (int r = 0; r < R; r++)
+#pragma unroll
+                    for (int ms = 0; ms < MS; ms++) {
+                        const int at = met(ms, ks);
+                        add(sum[r][ms], at < 0 ? outside : v[r + kl][at < 0 ? 0 : at], p.weight[ks * KL + kl]);
+                    }
+#else
+#pragma unroll
+        for (int line = 0; line < R + KL - 1; line++) {
+            number v[NS];
+            read_line(v, run, line_of(line, own, p));
+            add_line(sum, v, outside, line, p);
+        }
+#endif
+    }
+    __syncthreads();
+    if (own < here) {
+#pragma unroll
+        for (int k = 0; k < OUT_RUNS; k++) {
+            made all;
+#pragma unroll
+            for (int i = 0; i < R * OUT_SIDE; i++)
+                all.e[i] = narrow(sum[i / OUT_SIDE][k + i % OUT_SIDE]);
+            words<LAID> *to = (words<LAID> *)(room + k * OUT_RUN + threadIdx.x * (EACH + OUT_PAD));
+#pragma unroll
+            for (int i = 0; i < EACH / LAID; i++)
+                to[i] = all.bits[i];
+        }
+    }
+    __syncthreads();
+    const int end = here * OUT_LINE, last = end / WRITE * WRITE;
+#pragma unroll 1
+    for (int k = 0; k < OUT_RUNS; k++, room += OUT_RUN) {
+        char *to = (char *)(out + k * p.out_step + begin * OUT_SIDE);
+#pragma unroll 4
+        for (int b = threadIdx.x * WRITE; b < last; b += THREADS * WRITE)
+            *(words<WRITE> *)(to + b) = *(const words<WRITE> *)(room + b + b / EACH * OUT_PAD);
+#pragma unroll 1
+        for (int b = last + threadIdx.x * OUT_SIZE; b < end; b += THREADS * OUT_SIZE)
+            *(out_element *)(to + b) = *(const out_element *)(room + b + b / EACH * OUT_PAD);
+    }
+}
