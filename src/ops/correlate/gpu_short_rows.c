@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_short_rows.c - the production row of arrays with an axis so short that a thread has all of it (gpu_short_rows.cu): which axis that is, along which one lanes go, how many rows a
  * thread has. Lists pass by pass. */
+#include "ops/correlate/gpu_short_rows.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "ops/correlate/gpu_brick.h"
-#include "ops/correlate/gpu_fast.h"
 
 KERNEL_TEXT(gpu_short_rows);
 
@@ -24,22 +23,13 @@ enum {
     FLAT = 32 /* columns from which on `flat` has fewer lanes without work */
 };
 
-typedef struct short_shape {
-    const tess_correlate_pass *pass;
-    tess_correlate_axis row, line; /* the short axis, in pixels of `group`, and the one along which lanes go */
-    int row_axis, line_axis;       /* of the pass; row_axis -1: the elements of a pixel */
-    int stack_axis;                /* images of few lines, one behind the other; -1: they are long, or apart */
-    int64_t images;                /* of a stack */
-    int64_t group, rows, threads, read, write, arrays, shared;
-    bool row_first, apart; /* apart: the short axis is not the finest */
-    int batch;
-} short_shape;
+typedef tess_correlate_short_shape short_shape;
 
 static int64_t in_size(const short_shape *s) { return (int64_t)tess_type_size(s->pass->from); }
 static int64_t out_size(const short_shape *s) { return (int64_t)tess_type_size(s->pass->to); }
 static int64_t columns_in(const short_shape *s) { return s->row.n * s->group; }
 static int64_t columns_out(const short_shape *s) { return s->row.m * s->group; }
-static bool is_batch(const short_shape *s, int d) { return d != s->row_axis && d != s->line_axis && d != s->stack_axis; }
+bool tess_correlate_short_is_batch(const short_shape *s, int d) { return d != s->row_axis && d != s->line_axis && d != s->stack_axis; }
 
 /* Elements and outputs that follow each other where a line is one of a run. */
 static int64_t side_in(const short_shape *s) { return s->apart ? 1 : columns_in(s); }
@@ -70,7 +60,7 @@ static bool lines_of(short_shape *s) {
             (s->line_axis < 0 || pass->axis[d].m > pass->axis[s->line_axis].m))
             s->line_axis = d;
     for (int k = 0; k < pass->masked; k++)
-        if (is_batch(s, pass->order[k]))
+        if (tess_correlate_short_is_batch(s, pass->order[k]))
             return false;
     return s->line_axis >= 0;
 }
@@ -79,7 +69,7 @@ static bool lines_of(short_shape *s) {
 static void stack_of(short_shape *s) {
     const tess_correlate_pass *pass = s->pass;
     for (int d = 0; d < pass->ndim; d++)
-        if (is_batch(s, d) && !s->apart && s->line.width > 1 && s->line.n == s->line.m && s->line.n <= THREADS &&
+        if (tess_correlate_short_is_batch(s, d) && !s->apart && s->line.width > 1 && s->line.n == s->line.m && s->line.n <= THREADS &&
             pass->axis[d].in_stride == s->line.n * s->line.in_stride && pass->axis[d].out_stride == s->line.n * s->line.out_stride) {
             s->stack_axis = d;
             s->images = pass->axis[d].m;
@@ -136,7 +126,7 @@ static bool shape_of(short_shape *s, tess_type work) {
     return s->shared <= ROOM;
 }
 
-static bool short_of(short_shape *s, const tess_correlate_problem *p, const tess_correlate_pass *pass, const char **why) {
+bool tess_correlate_short_of(short_shape *s, const tess_correlate_problem *p, const tess_correlate_pass *pass, const char **why) {
     *s = (short_shape){.pass = pass, .arrays = 1, .stack_axis = -1, .images = 1};
     *why = "needs a masked axis, or pixels, of few elements that follow each other, and rows of them without gaps along the only other masked axis";
     if (pass->inputs < 1 || !axes_of(s))
@@ -152,7 +142,7 @@ static bool short_of(short_shape *s, const tess_correlate_problem *p, const tess
     s->read = aligned(s->apart ? in_size(s) : columns_in(s) * in_size(s), 16);
     s->write = s->apart ? aligned(s->row.out_stride, 16) : 16;
     for (int d = 0; d < pass->ndim; d++)
-        if (is_batch(s, d)) {
+        if (tess_correlate_short_is_batch(s, d)) {
             s->batch++;
             s->read = aligned(pass->axis[d].in_stride, s->read);
             s->write = aligned(pass->axis[d].out_stride, s->write);
@@ -172,12 +162,6 @@ static bool short_of(short_shape *s, const tess_correlate_problem *p, const tess
     return tess_correlate_gpu_is_element(p, pass->from);
 }
 
-/* One mask by itself, a list by its passes. */
-static const tess_correlate_pass *passes_of(const tess_correlate_problem *p, int *count) {
-    *count = p->direct ? 1 : p->passes_count;
-    return p->direct ? p->direct : p->passes;
-}
-
 bool tess_correlate_short_rows_fits(const tess_problem *base, const char **why) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     int64_t all = 0;
@@ -185,9 +169,9 @@ bool tess_correlate_short_rows_fits(const tess_problem *base, const char **why) 
     int count;
     if (!tess_correlate_gpu_chains(base, why))
         return false;
-    const tess_correlate_pass *pass = passes_of(p, &count);
+    const tess_correlate_pass *pass = tess_correlate_short_passes(p, &count);
     for (int k = 0; k < count; k++, all += parameters(&s, p->work) + 512)
-        if (!short_of(&s, p, &pass[k], why))
+        if (!tess_correlate_short_of(&s, p, &pass[k], why))
             return false;
     *why = "takes lists of at most 12 masks over arrays of few axes";
     return count <= TESS_GPU_STEPS && count <= TESS_GPU_UNITS && all <= TESS_GPU_ARENA;
@@ -200,10 +184,10 @@ bool tess_correlate_short_rows_pays(const tess_problem *base, const char **why) 
     int64_t columns = 0;
     bool along = false, narrow = false;
     int count;
-    const tess_correlate_pass *pass = passes_of(p, &count);
+    const tess_correlate_pass *pass = tess_correlate_short_passes(p, &count);
     for (int k = 0; k < count; k++) {
         *why = "few outputs, or many arrays of few rows";
-        if (!short_of(&s, p, &pass[k], &other) || pass[k].outputs < FEW || s.line.m * s.images < s.threads * s.rows)
+        if (!tess_correlate_short_of(&s, p, &pass[k], &other) || pass[k].outputs < FEW || s.line.m * s.images < s.threads * s.rows)
             return false;
         *why = "few rows, but more than the mask has";
         if (s.apart && s.row.m > s.row.width)
@@ -225,7 +209,7 @@ static void lay_pass(tess_gpu_layout *layout, const tess_correlate_problem *p, i
                      const int64_t *between) {
     short_shape s;
     const char *why;
-    short_of(&s, p, pass, &why); /* true, because `fits` was */
+    tess_correlate_short_of(&s, p, pass, &why); /* true, because `fits` was */
     tess_gpu_unit(layout, &gpu_short_rows);
     tess_correlate_gpu_types(layout, p, pass);
     const struct {
@@ -258,7 +242,7 @@ static void lay_pass(tess_gpu_layout *layout, const tess_correlate_problem *p, i
     *at++ = s.apart ? s.row.in_stride / in_size(&s) : 0;
     *at++ = s.apart ? s.row.out_stride / out_size(&s) : 0;
     for (int d = pass->ndim - 1; d >= 0; d--)
-        if (is_batch(&s, d)) {
+        if (tess_correlate_short_is_batch(&s, d)) {
             *at++ = pass->axis[d].m;
             *at++ = tess_correlate_gpu_in(pass, d);
             *at++ = tess_correlate_gpu_out(pass, d);
@@ -277,11 +261,14 @@ static void lay_short_rows(const tess_problem *base, const tess_gpu_device *devi
     int64_t between[2];
     int count;
     (void)device;
-    const tess_correlate_pass *pass = passes_of(p, &count);
+    const tess_correlate_pass *pass = tess_correlate_short_passes(p, &count);
     tess_correlate_gpu_between(layout, p, count, between);
     for (int k = 0; k < count; k++)
         lay_pass(layout, p, k, count, &pass[k], between);
 }
 
-const tess_gpu_row tess_correlate_short_rows = {
-    .headers = tess_correlate_number_headers, .production = true, .least_arch = 80, .lay_out = lay_short_rows};
+const tess_gpu_row tess_correlate_short_rows = {.headers = tess_correlate_number_headers,
+                                                .production = true,
+                                                .least_arch = 80,
+                                                .lay_out = lay_short_rows,
+                                                .predict = tess_correlate_predict_short_rows};

@@ -70,8 +70,11 @@ __device__ __forceinline__ void bring(char *room, const in_element *in, const ro
     const int begin = lead + top * LINE, end = lead + bottom * LINE, whole = up_to(begin, 16), last = max(end / 16 * 16, whole);
     first -= lead;
 #pragma unroll 8
-    for (int b = whole + thread * 16; b < last; b += THREADS * 16)
-        copy_now(room + b + b / LINE * PAD, first + b);
+    for (int i = 0; i < (MOST * LINE + 15) / 16; i += THREADS) { // as often for all lanes of a warp
+        const int b = whole + (i + thread) * 16;
+        if (b < last)
+            copy_now(room + b + b / LINE * PAD, first + b);
+    }
 #pragma unroll 1
     for (int b = begin + thread * SIZE; b < min(whole, end); b += THREADS * SIZE)
         *(in_element *)(room + b) = *(const in_element *)(first + b);
@@ -254,8 +257,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) short_rows(const in_elemen
     for (int k = 0; k < OUT_RUNS; k++, room += OUT_RUN) {
         char *to = (char *)(out + k * p.out_step + begin * OUT_SIDE);
 #pragma unroll 4
-        for (int b = threadIdx.x * WRITE; b < last; b += THREADS * WRITE)
-            *(words<WRITE> *)(to + b) = *(const words<WRITE> *)(room + b + b / EACH * OUT_PAD);
+        for (int i = 0; i < LINES * OUT_LINE / WRITE; i += THREADS) {
+            const int b = (i + (int)threadIdx.x) * WRITE;
+            if (b < last)
+                *(words<WRITE> *)(to + b) = *(const words<WRITE> *)(room + b + b / EACH * OUT_PAD);
+        }
 #pragma unroll 1
         for (int b = last + threadIdx.x * OUT_SIZE; b < end; b += THREADS * OUT_SIZE)
             *(out_element *)(to + b) = *(const out_element *)(room + b + b / EACH * OUT_PAD);

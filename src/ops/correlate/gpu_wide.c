@@ -6,7 +6,7 @@
 
 KERNEL_TEXT(gpu_wide);
 
-enum { LINE = 128, SQUARE = 256, WHOLE = 96 << 10, BAND = 72 << 10, SUMS = 98 << 10, PARAMETERS = 4000, FEW = 12, FEW_OF_LIST = 7 };
+enum { LINE = 128, SQUARE = 256, LEAST = 32, WHOLE = 96 << 10, BAND = 72 << 10, SUMS = 98 << 10, PARAMETERS = 4000, FEW = 12, FEW_OF_LIST = 7 };
 
 typedef tess_correlate_wide_shape wide;
 
@@ -40,6 +40,14 @@ static void shape_of(wide *w, int64_t size) {
     while (w->across > 8 && w->across / 2 * w->columns >= x->m)
         w->across /= 2;
     w->down = w->threads / w->across;
+    const int64_t high = w->y >= 0 ? w->pass->axis[w->y].m : 1;
+    while (!line && w->down > 1 && w->down / 2 * w->rows >= high && (w->threads > LEAST || w->across * w->columns < x->m)) {
+        w->down /= 2; /* few rows: as many threads along them, or fewer where they are short, too */
+        if (w->across * w->columns < x->m)
+            w->across *= 2;
+        else
+            w->threads /= 2;
+    }
     int64_t all = w->down * w->rows + w->width_y - 1, row = (w->across * w->columns + taps) * size, weights = w->width_y * taps * size;
     int64_t sums = w->down * w->rows * w->across * w->columns * size;
     w->band = all * row + weights <= WHOLE ? all : tess_max64(1, (BAND - weights) / row);

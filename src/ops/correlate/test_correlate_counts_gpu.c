@@ -282,6 +282,20 @@ static const predicted flat[] = {
     {U8, 3, {3, 100, 203}, 2, {3, 3}, BY(REFLECT), .mask = tess_i8},
     {U8, 3, {3, 100, 203}, 2, {5, 7}, BY(ZERO), .mask = tess_i8},
 };
+/* Axes of few elements: rows, pixels, columns, stacks. */
+static const predicted short_ones[] = {
+    {F32, 2, {3000, 12}, 2, {7, 7}, BY(ZERO)},
+    {F32, 2, {901, 13}, 2, {3, 3}, BY(MIRROR)},
+    {F32, 2, {700, 16}, 2, {5, 3}, BY(WRAP)},
+    {U8, 2, {1500, 34}, 1, {7}, BY(REFLECT)},
+    {U8, 3, {700, 7, 3}, 2, {3, 5}, BY(NEAREST), PIXELS},
+    {F16, 2, {1, 5001}, 1, {9}, BY(WRAP), .axes = {0}, .named = true},
+    {F32, 2, {3, 3001}, 2, {9, 3}, BY(MIRROR)},
+    {F64, 2, {700, 5}, 2, {3, 3}, BY(ZERO)},
+    {F32, 3, {30, 28, 28}, 2, {3, 3}, BY(ZERO)},
+    {F16, 3, {50, 10, 58}, 2, {3, 7}, BY(REFLECT)},
+    {F32, 2, {1500, 9}, 2, {3, 3}, BY(REFLECT), .list = 2},
+};
 /* Large ones. */
 static const predicted large[] = {
     {F32, 2, {50, 170}, 2, {31, 23}, BY(MIRROR)},
@@ -515,8 +529,9 @@ static int compare(const tess_strategy *row, const predicted *list, int count, b
 
 static void check(const tess_strategy *row) {
     const bool wide = strcmp(row->name, "correlate/wide") == 0, brick = strncmp(row->name, "correlate/brick", 15) == 0,
-               all = !wide && !brick; /* which take most of what is not for them, too */
-    int compared = wide ? COMPARE(large, true) : brick ? COMPARE(bricks, true) : 0;
+               brief = strcmp(row->name, "correlate/short_rows") == 0,
+               all = !wide && !brick && !brief; /* which take most of what is not for them, too */
+    int compared = wide ? COMPARE(large, true) : brick ? COMPARE(bricks, true) : brief ? COMPARE(short_ones, true) : 0;
     if (all)
         compared += COMPARE(lines, true);
     int turn = 0;
