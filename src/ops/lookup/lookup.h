@@ -196,6 +196,13 @@ TESS_INLINE int64_t tess_lookup_neighbour(const lookup_problem *problem, int64_t
     return k < 0 ? 0 : n - 1;
 }
 
+/* Numbers that a point needs of each element of a slice. */
+TESS_INLINE int64_t tess_lookup_parts(const lookup_problem *problem) {
+    return problem->interpolation == TESS_INTERPOLATE_CUBIC ? 4 : problem->interpolation == TESS_INTERPOLATE_LINEAR ? 2 : 1;
+}
+/* cpu_interpolate_records.c: the longest slices, and bytes of records that are prepared at most. */
+enum { LOOKUP_RECORDS_MOST = 512, LOOKUP_RECORDS_BYTES = 1 << 20 };
+
 /* The formulas of tessera.h section 9, in both compute types. */
 TESS_INLINE float tess_linear_f32(float y0, float y1, float t) { return t == 0 ? y0 : fmaf(t, y1 - y0, y0); }
 TESS_INLINE double tess_linear_f64(double y0, double y1, double t) { return t == 0 ? y0 : fma(t, y1 - y0, y0); }

@@ -9,9 +9,11 @@ TESS_DECLARE_RUN(tess_lookup_bytes);
 TESS_DECLARE_RUN(tess_lookup_gather);
 TESS_DECLARE_RUN(tess_lookup_slices);
 TESS_DECLARE_RUN(tess_lookup_interpolate);
+TESS_DECLARE_RUN(tess_lookup_interpolate_records);
 TESS_DECLARE_RUN(tess_lookup_interpolate_slices);
 TESS_DECLARE_RUN(tess_lookup_positions);
 size_t tess_lookup_interpolate_workspace_baseline(const tess_problem *base, int threads);
+size_t tess_lookup_interpolate_records_workspace_baseline(const tess_problem *base, int threads);
 size_t tess_lookup_positions_workspace_baseline(const tess_problem *base, int threads);
 tess_status tess_lookup_reference(const tess_problem *base, const tess_run *run);
 
@@ -97,8 +99,20 @@ static bool interpolate_applicable(const tess_problem *base, const char **why) {
 
 static bool interpolate_sensible(const tess_problem *base, const char **why) {
     const lookup_problem *problem = (const lookup_problem *)base;
-    *why = "a prepared line pays when it stays in the caches, has more points than a quarter of its entries, and few lines lie side by side";
-    return problem->n <= 1 << 17 && problem->at.count >= problem->n / 4 && problem->inner.count <= 4;
+    const lookup_axes *inner = &problem->inner;
+    *why = "a prepared line pays when it stays in the caches, has more points than a quarter of its entries, and few lines lie side by side in out "
+           "with gaps between their elements";
+    const bool slices = inner->ndim == 1 && inner->stride[LOOKUP_OUT][0] == problem->size;
+    const int64_t bytes = problem->n * tess_lookup_parts(problem) * (problem->compute == tess_f64 ? 8 : 4);
+    return (problem->n <= 1 << 17 || bytes <= 1 << 21) && problem->at.count >= problem->n / 4 && inner->count <= 4 && !slices;
+}
+
+static bool interpolate_records_applicable(const tess_problem *base, const char **why) {
+    const lookup_problem *problem = (const lookup_problem *)base;
+    if (!interpolates(problem, why))
+        return false;
+    *why = "needs slices of one axis, of at most 512 elements, and fewer than 2^31 entries";
+    return problem->inner.ndim <= 1 && problem->inner.count <= LOOKUP_RECORDS_MOST && problem->n < INT32_MAX;
 }
 
 static bool interpolate_slices_applicable(const tess_problem *base, const char **why) { return interpolates((const lookup_problem *)base, why); }
@@ -134,6 +148,12 @@ static const tess_strategy rows[] = {
      .applicable = interpolate_applicable,
      .sensible = interpolate_sensible,
      .workspace = tess_lookup_interpolate_workspace_baseline},
+    {.name = "lookup/interpolate_records",
+     .idea = "blocks of points, each with its slice's numbers in one run: records, or neighbours copied together",
+     .source = "Keys, as above",
+     .run = TESS_RUNS(tess_lookup_interpolate_records),
+     .applicable = interpolate_records_applicable,
+     .workspace = tess_lookup_interpolate_records_workspace_baseline},
     {.name = "lookup/interpolate_slices",
      .idea = "the weights of a point serve the whole slice behind the axis",
      .source = "Keys, as above",
