@@ -509,6 +509,7 @@ static void lookups(void) {
                {tess_f32, tess_f32, 1024, 1, TESS_INTERPOLATE_LINEAR, "f32 linear", false},
                {tess_f32, tess_f32, 1024, 1, TESS_INTERPOLATE_CUBIC, "f32 cubic", false},
                {tess_f64, tess_f64, 1024, 1, TESS_INTERPOLATE_CUBIC, "f64 cubic", false},
+               {tess_f64, tess_f64, 256, 4, TESS_INTERPOLATE_CUBIC, "slices of 4 f64 cubic", false},
                {tess_f32, tess_f32, 1024, 1, TESS_INTERPOLATE_LINEAR, "f32 among positions", true},
                {tess_f64, tess_f64, 1024, 1, TESS_INTERPOLATE_LINEAR, "f64 among positions", true}};
     static double at[1024]; /* all the same */

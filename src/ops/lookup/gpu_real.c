@@ -12,8 +12,7 @@ bool tess_lookup_gpu_points_fit(const tess_problem *base, const char **why) {
     return of(base)->interpolation != TESS_INTERPOLATE_NONE && !of(base)->positions;
 }
 
-/* The -D of gpu_place.cuh. */
-static void begin(tess_gpu_layout *layout, const lookup_problem *p, const tess_gpu_text *text) {
+void tess_lookup_gpu_begin_points(tess_gpu_layout *layout, const lookup_problem *p, const tess_gpu_text *text) {
     tess_lookup_gpu_verdict(layout, p);
     tess_lookup_gpu_begin(layout, p, text);
     tess_gpu_option(layout, "-DFROM=%d", (int)p->from);
@@ -41,7 +40,9 @@ bool tess_lookup_gpu_prepared_fits(const tess_problem *base, const char **why) {
 bool tess_lookup_gpu_prepared_pays(const tess_problem *base, const char **why) {
     const lookup_problem *p = of(base);
     *why = "prepared entries pay when they stay in the caches and have more points than a quarter of their number, on lines of 512 or more";
-    return p->n * tess_lookup_gpu_record_size(p) <= 1 << 18 && p->at.count >= p->n / 4 && (p->outer.count == 1 || p->at.count >= 512);
+    /* Four neighbours in f32 cost more than a record from the second-level cache. */
+    const int64_t most = p->interpolation == TESS_INTERPOLATE_CUBIC && p->compute == tess_f32 ? 1 << 19 : 1 << 18;
+    return p->n * tess_lookup_gpu_record_size(p) <= most && p->at.count >= p->n / 4 && (p->outer.count == 1 || p->at.count >= 512);
 }
 
 lookup_gpu_shape tess_lookup_gpu_prepared_shape(const lookup_problem *p) {
@@ -53,7 +54,7 @@ static void lay_prepared(const tess_problem *base, const tess_gpu_device *device
     const lookup_gpu_shape s = tess_lookup_gpu_prepared_shape(p);
     int64_t table[] = {p->n, p->step, p->outer.ndim ? p->outer.stride[LOOKUP_FROM][0] : 0, p->outer.count};
     (void)device;
-    begin(layout, p, &gpu_prepared);
+    tess_lookup_gpu_begin_points(layout, p, &gpu_prepared);
     tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
     tess_lookup_gpu_lines(layout, p, s.groups, s.threads, true);
     int64_t records = tess_gpu_reserve(layout, p->n * p->outer.count * tess_lookup_gpu_record_size(p));
@@ -69,7 +70,7 @@ static void lay_prepared(const tess_problem *base, const tess_gpu_device *device
 static void lay_points(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const lookup_problem *p = of(base);
     (void)device;
-    begin(layout, p, &gpu_points);
+    tess_lookup_gpu_begin_points(layout, p, &gpu_points);
     tess_gpu_option(layout, "-DPARTS=%d", p->parts);
     tess_lookup_gpu_walk(layout, p, "points", 1);
 }

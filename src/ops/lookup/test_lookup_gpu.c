@@ -373,6 +373,10 @@ static void rows_count_as_predicted(void **state) {
                                          {tess_f32, tess_f32, 2, {3, 100}, 801, 1, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_CLIP},
                                          {tess_f64, tess_f64, 1, {100}, 1001, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_ERROR},
                                          {tess_u8, tess_f32, 2, {50, 7}, 200, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_WRAP},
+                                         {tess_f32, tess_f32, 2, {50, 3}, 1300, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_ERROR},
+                                         {tess_f64, tess_f32, 2, {40, 2}, 1037, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_CLIP},
+                                         {tess_u8, tess_f16, 2, {90, 5}, 600, 0, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_FILL},
+                                         {tess_f16, tess_f64, 3, {3, 20, 4}, 520, 1, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_WRAP},
                                          {tess_f32, tess_f32, 1, {33}, 500, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_FILL},
                                          {tess_f32, tess_f32, 1, {33}, 501, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_ERROR},
                                          {tess_f64, tess_f32, 1, {33}, 301, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_CLIP},
@@ -480,6 +484,41 @@ static void interpolations(void **state) {
     }
 }
 
+/* Slices of a few elements at coordinates: one vector, several, none; several blocks and what is left, lines that begin anywhere, points outside. */
+static void slices_at_coordinates(void **state) {
+    (void)state;
+    uint64_t random = 35;
+    static const struct {
+        tess_type table, index, out;
+        int64_t width;
+    } kinds[] = {{tess_u8, tess_f16, tess_u8, 3},     {tess_f32, tess_f32, tess_f32, 3},  {tess_u8, tess_f64, tess_u8, 4},
+                 {tess_f16, tess_f32, tess_f16, 7},   {tess_f32, tess_f32, tess_f32, 2},  {tess_c64, tess_f32, tess_c64, 1},
+                 {tess_f64, tess_f32, tess_f64, 8},   {tess_i16, tess_bf16, tess_f32, 5}, {tess_u8, tess_f32, tess_u8, 16},
+                 {tess_c128, tess_f64, tess_c128, 2}, {tess_f32, tess_f32, tess_c128, 3}, {tess_i8, tess_f32, tess_bool, 2}};
+    static const int64_t counts[] = {1, 31, 130, 600, 1025};
+    for (int round = 0; round < 48; round++) {
+        hostile_array table, index, out;
+        const int kind = round % 12, lines = round / 12 % 2;
+        const int64_t width = kinds[kind].width, n = hostile_between(&random, 1, round % 5 ? 60 : 3), count = counts[(round + round / 12) % 5];
+        const int64_t table_shape[] = {2, n, width + round % 2}, out_shape[] = {2, count, width};
+        tess_lookup_options options = {.outside = (tess_outside)((round + round / 12) % 4),
+                                       .fill = -3.25,
+                                       .axis = lines,
+                                       .interpolation = (tess_interpolation)(1 + (round + round / 12) % 3)};
+        hostile_make(&table, &random, kinds[kind].table, 2 + lines, table_shape + !lines, HOSTILE_COMPACT);
+        hostile_make(&index, &random, kinds[kind].index, 1, &count, HOSTILE_COMPACT);
+        hostile_make(&out, &random, kinds[kind].out, 2 + lines, out_shape + !lines, HOSTILE_COMPACT);
+        hostile_fill(&table, &random, 1 + round % 2);
+        table.shape[1 + lines] = width;
+        index.tensor.byte_offset = index.tensor.byte_offset / 16 * 16;
+        table.tensor.byte_offset = table.tensor.byte_offset / 16 * 16;
+        out.tensor.byte_offset = out.tensor.byte_offset / 16 * 16;
+        set_reals(&random, &index, n, options.outside == TESS_OUTSIDE_ERROR && round % 3);
+        compare(&table, &index, &out, options);
+        free_case(&table, &index, &out);
+    }
+}
+
 /* Indices are looked at when there is nothing to write, and a table without entries gives the fill value. */
 static void nothing_there(void **state) {
     (void)state;
@@ -520,6 +559,7 @@ int main(void) {
                                        cmocka_unit_test(less_shared_memory),
                                        cmocka_unit_test(gathers),
                                        cmocka_unit_test(interpolations),
+                                       cmocka_unit_test(slices_at_coordinates),
                                        cmocka_unit_test(nothing_there),
                                        cmocka_unit_test(ladder),
                                        cmocka_unit_test(paths_count_as_predicted),
