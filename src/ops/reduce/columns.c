@@ -48,12 +48,19 @@ static int64_t turned_bytes(const reduce_problem *p, int64_t block) {
 }
 static int64_t turned_rows(const reduce_problem *p) { return columns_turn(p) ? p->k : STRAIGHT_ROWS; }
 
-/* Columns that run backwards in memory, by their last one first; else p itself. */
-static const reduce_problem *forwards(const reduce_problem *p, reduce_problem *own) {
+/* Columns along the axis that is to be theirs; those that run backwards in memory, by their last one first; else p itself. */
+static const reduce_problem *forwards(const reduce_problem *p, reduce_problem *own, bool *backwards) {
     const int last = p->kept - 1;
-    if (p->kept_stride[0][last] >= 0)
+    if (columns_change_axes(p)) {
+        *own = *p;
+        tess_reduce_put_last(own, tess_reduce_longest_kept(p));
+        p = own;
+    }
+    *backwards = p->kept_stride[0][last] < 0;
+    if (!*backwards)
         return p;
-    *own = *p;
+    if (p != own)
+        *own = *p;
     own->kept_stride[0][last] = -p->kept_stride[0][last];
     own->kept_stride[1][last] = -p->kept_stride[1][last];
     return own;
@@ -100,7 +107,8 @@ static size_t nodes_size(const reduce_problem *p, int64_t block, int threads) {
 
 size_t tess_reduce_columns_workspace(const tess_problem *problem, int threads) {
     reduce_problem own;
-    const reduce_problem *p = forwards((const reduce_problem *)problem, &own);
+    bool backwards;
+    const reduce_problem *p = forwards((const reduce_problem *)problem, &own, &backwards);
     int64_t block = shared_block(p, threads);
     return worker_size(p, block, leaf_levels(p)) * (size_t)threads + nodes_size(p, block, threads);
 }
@@ -187,6 +195,10 @@ static const void *finish(const reduce_columns_worker *w, int64_t k) {
         return w->stack;
     for (int64_t c = 0; c < w->n; c++) {
         reduce_node node;
+        if (k == 0 && c > 0) { /* all are as empty */
+            memcpy(w->loaded + (size_t)c * size, w->loaded, size);
+            continue;
+        }
         node_of(w, c, k, &node);
         tess_value value = tess_reduce_node_finish(p, &node);
         memcpy(w->loaded + (size_t)c * size, &value, size);
@@ -269,13 +281,14 @@ static bool comes_from_memory(const reduce_problem *p, int64_t stride) {
 tess_status tess_reduce_columns(const tess_problem *problem, const tess_run *given) {
     reduce_problem own;
     tess_run turned = *given;
-    const reduce_problem *p = forwards((const reduce_problem *)problem, &own);
-    const tess_run *run = p == &own ? &turned : given;
+    bool backwards;
+    const reduce_problem *p = forwards((const reduce_problem *)problem, &own, &backwards);
+    const tess_run *run = backwards ? &turned : given;
     const reduce_kernels *kernels = tess_reduce_kernels_for(run->slot);
     int last = p->kept - 1;
     if (p->outputs == 0)
         return TESS_OK;
-    if (p == &own) {
+    if (backwards) {
         turned.in -= (p->kept_size[last] - 1) * p->kept_stride[0][last];
         turned.out -= (p->kept_size[last] - 1) * p->kept_stride[1][last];
     }

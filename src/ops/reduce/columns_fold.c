@@ -84,7 +84,7 @@ static bool fold_lanes(const reduce_columns_worker *w, int stride, int lane, int
     static const int64_t here = 0;
     if (lane >= n)
         return false;
-    if (stride == REDUCE_LANES) {
+    if (stride == REDUCE_LANES || lane + stride >= n) { /* one lane, or the only one that has elements */
         fold_lane(w, lane, n, columns_stack_row(w, level), squares);
     } else {
         fold_lanes(w, 2 * stride, lane, n, level, squares);

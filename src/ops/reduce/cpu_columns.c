@@ -128,7 +128,7 @@ static void greatest(int64_t *restrict best, const int64_t *restrict keys, int64
             const char *at = base + from * (int64_t)sizeof(type);                                                                        \
             for (int64_t r = 0; r < rows;) {                                                                                             \
                 int64_t end = tess_min64(rows, r + most);                                                                                \
-                memset(sum, 0, sizeof sum);                                                                                              \
+                memset(sum, 0, (size_t)m * sizeof *sum);                                                                                 \
                 for (; r + 4 <= end; r += 4) {                                                                                           \
                     for (int64_t k = 4; ahead && k < 8 && r + k < rows; k++)                                                             \
                         for (int64_t line = 0; line < m * (int64_t)sizeof(type); line += 64)                                             \

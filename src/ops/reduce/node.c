@@ -210,8 +210,13 @@ bool tess_reduce_finish_row(const reduce_problem *p, void *row, int64_t k, const
             f64[i] = sqrt(f64[i]);
         return true;
     }
-    if (p->operation != TESS_MEAN || (p->acc != tess_f32 && p->acc != tess_f64))
+    if (p->operation != TESS_MEAN || p->exact || tess_is_complex(p->acc))
         return false;
+    for (int64_t i = 0; reduce_is_integer(p->acc) && i < n; i++) {
+        int64_t sum;
+        memcpy(&sum, f64 + i, sizeof sum);
+        f64[i] = p->acc == tess_u64 ? (double)(uint64_t)sum : (double)sum;
+    }
     if (p->acc == tess_f32)
         for (int64_t i = 0; i < n; i++)
             f32[i] = (float)((double)f32[i] / (double)(nans ? k - nans[i] : k));

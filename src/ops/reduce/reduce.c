@@ -181,6 +181,36 @@ static tess_status take_offsets(reduce_problem *p, const DLTensor *given, int ax
     return TESS_OK;
 }
 
+/* Whether all segments are as long, from the axis's first element on: its tiles, or a beginning of it. */
+static bool segments_are_equal(const reduce_problem *p) {
+    const int64_t length = p->segments > 0 ? p->offsets[1] : 0;
+    for (int64_t s = 0; s <= p->segments; s++)
+        if (p->offsets[s] != s * length)
+            return false;
+    return length > 0;
+}
+
+/* Segments of one length are an axis of their own, beside that of their elements: offsets are needed no more, and the rows for whole axes take it. */
+static void segments_to_axis(reduce_problem *p, int axis) {
+    tess_array *in = &p->in;
+    if (in->ndim == TESS_MAX_NDIM || in->count == 0 || !segments_are_equal(p))
+        return;
+    const int64_t length = p->offsets[1];
+    for (int d = in->ndim++; d > axis; d--) {
+        in->shape[d] = in->shape[d - 1];
+        in->stride[d] = in->stride[d - 1];
+        p->reduced[d] = p->reduced[d - 1];
+    }
+    in->count = in->count / in->shape[axis] * p->segments * length;
+    in->shape[axis] = p->segments;
+    in->shape[axis + 1] = length;
+    in->stride[axis] *= length;
+    p->reduced[axis] = p->keepdims = false;
+    tess_reduce_offsets_free(p->base.context, p->offsets, p->segments);
+    p->offsets = NULL;
+    p->segments = 1;
+}
+
 static tess_status check_out_shape(const reduce_problem *p, int *out_axis) {
     const bool *reduced = p->reduced, keepdims = p->keepdims;
     int needed = 0;
@@ -222,6 +252,36 @@ static void sort_reduced(reduce_problem *p) {
         }
 }
 
+int tess_reduce_longest_kept(const reduce_problem *p) {
+    int longest = p->kept - 1;
+    for (int d = 0; d < p->kept - 1; d++)
+        longest = p->kept_size[d] > p->kept_size[longest] ? d : longest;
+    return longest;
+}
+
+void tess_reduce_put_last(reduce_problem *p, int axis) {
+    const int64_t size = p->kept_size[axis], in = p->kept_stride[0][axis], out = p->kept_stride[1][axis];
+    const int last = p->kept - 1;
+    for (int d = axis; d < last; d++) {
+        p->kept_size[d] = p->kept_size[d + 1];
+        p->kept_stride[0][d] = p->kept_stride[0][d + 1];
+        p->kept_stride[1][d] = p->kept_stride[1][d + 1];
+    }
+    p->kept_size[last] = size;
+    p->kept_stride[0][last] = in;
+    p->kept_stride[1][last] = out;
+}
+
+/* Outputs of one element each: the fewest rows there can be, by an axis of some length, and where that has no gaps one plane and not as many rows of one. */
+static void arrange_copy(reduce_problem *p) {
+    enum { SHORT = 16 };
+    const int last = p->kept - 1;
+    if (p->kept_size[last] < SHORT)
+        tess_reduce_put_last(p, tess_reduce_longest_kept(p));
+    const int64_t step = p->kept_stride[0][last];
+    p->stride[0][0] = step == p->in.itemsize ? p->kept_size[last] * step : p->in.itemsize;
+}
+
 /* Splits the axes into reduced and kept ones and joins each set. The order of the outputs is free: the kept axis with the smallest step in memory
  * comes last, those that do not step at all first; so are reduced ones where the order of the elements is free too. */
 static void split_axes(reduce_problem *p, const int *out_axis) {
@@ -259,6 +319,8 @@ static void split_axes(reduce_problem *p, const int *out_axis) {
         p->outputs *= p->in.shape[d];
     }
     p->kept = tess_collapse(kept, p->kept_size, 2, p->kept_stride);
+    if (p->k == 1 && !p->offsets && p->kept > 0)
+        arrange_copy(p);
     if (!p->offsets)
         p->longest = p->k;
 }
@@ -335,6 +397,7 @@ static tess_status fill(reduce_problem *p, const DLTensor *in, const DLTensor *o
         if (naxes != 1)
             return tess_fail(TESS_ERR_ARGUMENT, "offsets cut one axis into segments, and %d axes are reduced", naxes);
         TESS_TRY(take_offsets(p, options->offsets, axes[0]));
+        segments_to_axis(p, axes[0]);
     }
     return tess_reduce_arrange(p);
 }

@@ -90,6 +90,8 @@ typedef struct reduce_pairing {
 } reduce_pairing;
 
 /* reduce.c */
+int tess_reduce_longest_kept(const reduce_problem *problem);  /* which of the kept axes, of which there are some */
+void tess_reduce_put_last(reduce_problem *problem, int axis); /* that one behind the others */
 tess_status tess_reduce_sample(const tess_problem *problem, int64_t limit, tess_problem **small);
 
 /* slab.c */
@@ -267,6 +269,8 @@ typedef struct exact_part exact_part;
 typedef struct reduce_exact_kernels {
     void (*add[TESS_TYPES])(exact_part *part, int parts, const void *row, int64_t n, bool magnitude); /* by the input's type; NULL: convert to f64 */
     void (*integers)(exact_part *part, const uint64_t *row, int64_t n, bool is_signed);
+    /* Columns: sum[c] grows by row[c], or its magnitude, and left[c] is not 0 where that was rounded, or is no number. */
+    void (*few)(double *sum, int64_t *left, const double *row, int64_t n, bool magnitude);
 } reduce_exact_kernels;
 
 typedef struct reduce_kernels {
@@ -299,6 +303,8 @@ tess_status tess_reduce_columns(const tess_problem *problem, const tess_run *run
 size_t tess_reduce_columns_workspace(const tess_problem *problem, int threads);
 size_t tess_reduce_leaves_workspace(const tess_problem *problem, int threads);
 size_t tess_reduce_exact_workspace(const tess_problem *problem, int threads);
+bool tess_reduce_exact_is_few(const reduce_problem *problem); /* exact_few.c: sums of few elements each, and how they are made */
+tess_status tess_reduce_exact_few(const reduce_problem *problem, const tess_run *run);
 
 /* Whether the elements' sum can be had by `sums` or `columns`, or by `wide` and `wide_columns`, of the kernels for elements as they lie. */
 TESS_INLINE bool reduce_adds_wide(const reduce_problem *p) { return p->map == REDUCE_PLAIN && p->acc == tess_f64; }

@@ -67,7 +67,7 @@ static bool columns_pay(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     int64_t width = p->kept_size[p->kept - 1], step = p->kept_stride[0][p->kept - 1];
     *why = "needs 8 outputs side by side, or rows without gaps";
-    if (columns_are_narrow(p))
+    if (columns_are_narrow(p) || columns_change_axes(p))
         return true;
     if (width < 8)
         return false;
