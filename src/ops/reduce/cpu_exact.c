@@ -191,8 +191,27 @@ static void integers(exact_part *part, const uint64_t *row, int64_t n, bool is_s
     }
 }
 
+/* What an addition drops is had as in Knuth's sum of two. */
+static void few(double *restrict sum, int64_t *restrict left, const double *restrict row, int64_t n, bool magnitude) {
+    const uint64_t keep = magnitude ? INT64_MAX : UINT64_MAX;
+    for (int64_t c = 0; c < n; c++) {
+        uint64_t bits;
+        double x, rest;
+        int64_t dropped;
+        memcpy(&bits, row + c, 8);
+        bits &= keep;
+        memcpy(&x, &bits, 8);
+        const double before = sum[c], after = before + x, of_x = after - before;
+        rest = (before - (after - of_x)) + (x - of_x);
+        memcpy(&dropped, &rest, 8);
+        sum[c] = after;
+        left[c] |= dropped & INT64_MAX;
+    }
+}
+
 extern const reduce_exact_kernels TESS_ISA_NAME(tess_reduce_exact_kernels);
 const reduce_exact_kernels TESS_ISA_NAME(tess_reduce_exact_kernels) = {
     .add = {[tess_f16] = f16, [tess_f32] = f32, [tess_f64] = f64, [tess_c64] = f32, [tess_c128] = f64},
     .integers = integers,
+    .few = few,
 };

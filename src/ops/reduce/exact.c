@@ -160,6 +160,8 @@ static void piece_tasks(void *argument, int64_t begin, int64_t end, int worker) 
 
 tess_status tess_reduce_exact(const tess_problem *problem, const tess_run *run) {
     const reduce_problem *p = (const reduce_problem *)problem;
+    if (tess_reduce_exact_is_few(p))
+        return tess_reduce_exact_few(p, run);
     int64_t tasks = p->outputs * p->segments;
     exact_job job = {.p = p,
                      .run = run,
