@@ -169,6 +169,13 @@ void gpu_works_transpose(gpu_bench *b) {
                  {"stack of f32 16 x 16, 1 Mi", tess_f32, 3, {1 << 20, 16, 16}, {0, 2, 1}},
                  {"stack of f32 50 x 60, 64 Ki", tess_f32, 3, {64 << 10, 50, 60}, {0, 2, 1}},
                  {"stack of u8 28 x 28, 1 Mi", tess_u8, 3, {1 << 20, 28, 28}, {0, 2, 1}},
+                 {"short f16 2 x 1374704 x 11", tess_f16, 3, {2, 1374704, 11}, {2, 1, 0}},
+                 {"short u8 1776 x 787 x 6 x 3", tess_u8, 4, {1776, 787, 6, 3}, {3, 2, 1, 0}},
+                 {"short f32 1779 x 9 x 142 x 14", tess_f32, 4, {1779, 9, 142, 14}, {0, 3, 2, 1}},
+                 {"short u8 15 x 3 x 711111", tess_u8, 3, {15, 3, 711111}, {2, 1, 0}},
+                 {"short f16 2 x 1572274 x 10", tess_f16, 3, {2, 1572274, 10}, {1, 0, 2}},
+                 {"short f16 3 x 16 Mi x 5", tess_f16, 3, {3, 16 << 20, 5}, {2, 1, 0}},
+                 {"short f32 12 x 1 Mi x 20", tess_f32, 3, {12, 1 << 20, 20}, {2, 1, 0}},
                  {"copy f32 32768 x 32768", tess_f32, 2, {32768, 32768}, {0, 1}}};
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
         int64_t count = 1, in_shape[4], out_shape[4];

@@ -111,7 +111,8 @@ static void transposes(void) {
                   {tess_f32, {4096, 8, 8}, {0, 2, 1}, "f32 4096 of 8 x 8"},    {tess_u8, {4096, 28, 28}, {0, 2, 1}, "u8 4096 of 28 x 28"},
                   {tess_u8, {1024, 1024, 3}, {1, 0, 2}, "runs of 3 u8"},       {tess_f32, {1024, 1024, 3}, {1, 0, 2}, "runs of 3 f32"},
                   {tess_f32, {1024, 1024, 101}, {1, 0, 2}, "runs of 101 f32"}, {tess_u8, {1024, 1024, 101}, {1, 0, 2}, "runs of 101 u8"},
-                  {tess_f16, {1024, 1024, 64}, {1, 0, 2}, "runs of 64 f16"}};
+                  {tess_f16, {1024, 1024, 64}, {1, 0, 2}, "runs of 64 f16"},   {tess_f16, {2, 1 << 20, 11}, {2, 1, 0}, "f16 2 x 1 Mi x 11"},
+                  {tess_u8, {15, 3, 1 << 20}, {2, 1, 0}, "u8 15 x 3 x 1 Mi"},  {tess_f32, {9, 1 << 20, 14}, {2, 1, 0}, "f32 9 x 1 Mi x 14"}};
     for (int i = 0; i < TESS_COUNT(narrow); i++) {
         int64_t shape[3], turned[3];
         const tess_transpose_options options = {.struct_size = sizeof options, .perm = narrow[i].perm, .nperm = 3};

@@ -140,7 +140,11 @@ transpose_gpu_matrices tess_transpose_gpu_rectangles_of(const transpose_problem 
 static void lay_rectangles(const transpose_problem *p, tess_gpu_layout *layout) {
     const int64_t room = tess_gpu_reserve(layout, bytes_of(p));
     const transpose_gpu_matrices m = tess_transpose_gpu_rectangles_of(p, room);
-    tess_transpose_gpu_launch(&m, layout);
+    transpose_gpu_records r;
+    if (tess_transpose_gpu_records_for(&m, &r))
+        tess_transpose_gpu_records_launch(&m, layout);
+    else
+        tess_transpose_gpu_launch(&m, layout);
     tess_transpose_gpu_launch_copy(layout, TESS_GPU_WORKSPACE, room, TESS_GPU_OUT, 0, bytes_of(p));
 }
 
@@ -178,7 +182,7 @@ const tess_gpu_row tess_transpose_gpu_inplace_vectors = {.headers = tess_transpo
                                                          .least_arch = 80,
                                                          .lay_out = lay_inplace_vectors,
                                                          .predict = tess_transpose_predict_exchange_vectors},
-                   tess_transpose_gpu_inplace = {.headers = tess_transpose_gpu_odd_headers,
+                   tess_transpose_gpu_inplace = {.headers = tess_transpose_gpu_rectangle_headers,
                                                  .production = true,
                                                  .least_arch = 80,
                                                  .lay_out = lay_inplace,

@@ -224,7 +224,11 @@ void tess_transpose_predict_exchange(const tess_problem *base, tess_gpu_predicti
     }
     const transpose_gpu_matrices m = tess_transpose_gpu_rectangles_of(p, 0);
     tess_gpu_prediction back = tess_gpu_no_prediction();
-    tess_transpose_predict_launch(&m, out);
+    transpose_gpu_records r;
+    if (tess_transpose_gpu_records_for(&m, &r))
+        tess_transpose_predict_records_matrices(&m, &r, out);
+    else
+        tess_transpose_predict_launch(&m, out);
     tess_transpose_predict_launch_copy(p->in.count * p->in.itemsize, &back);
     add(out, &back);
 }

@@ -28,6 +28,7 @@
     X(small_matrices)               \
     X(picked_words)                 \
     X(spaced)                       \
+    X(boxes)                        \
     X(shifted)                      \
     X(joined)                       \
     X(exchange_vectors)             \
@@ -41,6 +42,7 @@ TESS_TRANSPOSE_PREDICTED(X)
 /* The launch that tess_transpose_gpu_launch lays out. */
 void tess_transpose_predict_launch(const transpose_gpu_matrices *m, tess_gpu_prediction *out);
 void tess_transpose_predict_launch_copy(int64_t bytes, tess_gpu_prediction *out);
+void tess_transpose_predict_records_matrices(const transpose_gpu_matrices *m, const transpose_gpu_records *r, tess_gpu_prediction *out);
 /* gpu_shifted.cu and gpu_shifted_vectors.cu. */
 void tess_transpose_predict_shifted_matrices(const transpose_gpu_matrices *m, tess_gpu_prediction *out);
 

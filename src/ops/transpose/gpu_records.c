@@ -19,11 +19,8 @@ enum {
     LONGEST = 128 /* elements of a record */
 };
 
-bool tess_transpose_gpu_records_of(const tess_problem *base, transpose_gpu_records *r, const char **why) {
-    const int64_t size = ((const transpose_problem *)base)->size;
-    transpose_plane m;
-    if (!tess_transpose_gpu_plane_of(base, &m, why))
-        return false;
+static bool records_of(const transpose_plane *plane, int64_t size, transpose_gpu_records *r, const char **why) {
+    const transpose_plane m = *plane;
     const bool in = m.q_in == m.p_size * size, out = m.p_out == m.q_size * size;
     *why = "needs short rows that follow each other without a gap, of in or of out";
     if (!in && !out)
@@ -41,6 +38,11 @@ bool tess_transpose_gpu_records_of(const tess_problem *base, transpose_gpu_recor
     return true;
 }
 
+bool tess_transpose_gpu_records_of(const tess_problem *base, transpose_gpu_records *r, const char **why) {
+    transpose_plane m;
+    return tess_transpose_gpu_plane_of(base, &m, why) && records_of(&m, ((const transpose_problem *)base)->size, r, why);
+}
+
 int64_t tess_transpose_gpu_records_tiles(const transpose_gpu_records *r, int64_t size) {
     const int64_t v = 16 / size, record = r->c * size;
     return r->split ? tess_ceil_div(r->length + 32 / size - 1, r->vectors * v)
@@ -52,11 +54,8 @@ bool tess_transpose_gpu_records_fit(const tess_problem *base, const char **why) 
     return tess_transpose_gpu_records_of(base, &r, why);
 }
 
-bool tess_transpose_gpu_records_pay(const tess_problem *base, const char **why) {
-    transpose_gpu_records r;
-    if (!tess_transpose_gpu_records_of(base, &r, why))
-        return false;
-    const int64_t size = ((const transpose_problem *)base)->size;
+static bool pay(const transpose_gpu_records *of, int64_t size, const char **why) {
+    const transpose_gpu_records r = *of;
     *why = "needs long rows of 1 KiB";
     if (r.length * size < 1024)
         return false;
@@ -66,13 +65,22 @@ bool tess_transpose_gpu_records_pay(const tess_problem *base, const char **why) 
     return record % 16 != 0 || r.length * size % 16 != 0 || record < 128 || (!r.split && size == 8 && record == 128);
 }
 
-static void lay_records(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+bool tess_transpose_gpu_records_pay(const tess_problem *base, const char **why) {
+    transpose_gpu_records r;
+    return tess_transpose_gpu_records_of(base, &r, why) && pay(&r, ((const transpose_problem *)base)->size, why);
+}
+
+bool tess_transpose_gpu_records_for(const transpose_gpu_matrices *m, transpose_gpu_records *r) {
+    const char *why;
+    return records_of(&m->plane, m->size, r, &why) && pay(r, m->size, &why);
+}
+
+void tess_transpose_gpu_records_launch(const transpose_gpu_matrices *of, tess_gpu_layout *layout) {
     const char *why;
     transpose_gpu_records r;
-    (void)device;
-    if (!tess_transpose_gpu_records_of(base, &r, &why))
+    const transpose_gpu_matrices m = *of;
+    if (!records_of(&m.plane, m.size, &r, &why))
         return;
-    const transpose_gpu_matrices m = tess_transpose_gpu_matrices_of(base);
     const int64_t v = 16 / m.size, record = r.c * m.size, more = 32 / m.size, tiles = tess_transpose_gpu_records_tiles(&r, m.size);
     int64_t room = r.split ? (r.vectors * v + more) * record + 16 : tess_ceil_div(16 * r.c + record, 16) * 16 + r.vectors * v * record + 32;
     room += r.spare * (room / 128 + 1) * 16;
@@ -87,6 +95,12 @@ static void lay_records(const tess_problem *base, const tess_gpu_device *device,
     tess_gpu_step *step = tess_gpu_launch_of(layout, r.split ? "split" : "merge", tiles * m.plane.count, 1, 1, (int)r.threads, room);
     tess_transpose_gpu_pass(layout, step, &m, NULL, 0);
     layout->alignment = m.size;
+}
+
+static void lay_records(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
+    const transpose_gpu_matrices m = tess_transpose_gpu_matrices_of(base);
+    (void)device;
+    tess_transpose_gpu_records_launch(&m, layout);
 }
 
 const tess_gpu_row tess_transpose_gpu_records_row = {

@@ -19,9 +19,9 @@ typedef struct walk {
 
 enum { MOST = 4096 }; /* matrices, or pieces, that are walked each by itself: they begin anywhere */
 
-static void begin_matrix(walk *w, const transpose_problem *p, const transpose_plane *m, int64_t matrix) {
-    w->in = TESS_GPU_ORIGIN + p->first[TRANSPOSE_IN];
-    w->out = TESS_GPU_ORIGIN + p->first[TRANSPOSE_OUT];
+static void begin_matrix(walk *w, const int64_t *first, const transpose_plane *m, int64_t matrix) {
+    w->in = TESS_GPU_ORIGIN + first[TRANSPOSE_IN];
+    w->out = TESS_GPU_ORIGIN + first[TRANSPOSE_OUT];
     for (int d = m->ndim - 1; d >= 0; matrix /= m->shape[d--]) {
         w->in += matrix % m->shape[d] * m->stride[TRANSPOSE_IN][d];
         w->out += matrix % m->shape[d] * m->stride[TRANSPOSE_OUT][d];
@@ -156,12 +156,9 @@ static void merge(const walk *w, const transpose_gpu_records *r, int64_t q_in, i
     w->sum->barriers += w->times * (double)r->threads / 32;
 }
 
-void tess_transpose_predict_records(const tess_problem *base, tess_gpu_prediction *out) {
-    const char *why;
-    transpose_gpu_records r;
-    if (!tess_transpose_gpu_records_of(base, &r, &why))
-        return;
-    const transpose_gpu_matrices m = tess_transpose_gpu_matrices_of(base);
+void tess_transpose_predict_records_matrices(const transpose_gpu_matrices *of, const transpose_gpu_records *how, tess_gpu_prediction *out) {
+    const transpose_gpu_matrices m = *of;
+    const transpose_gpu_records r = *how;
     walk w = {.sum = out, .times = 1, .size = m.size, .v = 16 / m.size};
     const int64_t tiles = tess_transpose_gpu_records_tiles(&r, m.size);
     if (m.plane.count > MOST) {
@@ -172,13 +169,21 @@ void tess_transpose_predict_records(const tess_problem *base, tess_gpu_predictio
     out->constant_requests = -1;
     for (int64_t matrix = 0; matrix < m.plane.count; matrix++)
         for (tess_gpu_kind t = {0}; tess_gpu_next_kind(&t, tiles, 1, 3, 1);) {
-            begin_matrix(&w, (const transpose_problem *)base, &m.plane, matrix);
+            begin_matrix(&w, m.first, &m.plane, matrix);
             w.times = t.times;
             if (r.split)
                 split(&w, &r, m.plane.p_out, t.at);
             else
                 merge(&w, &r, m.plane.q_in, t.at);
         }
+}
+
+void tess_transpose_predict_records(const tess_problem *base, tess_gpu_prediction *out) {
+    const char *why;
+    transpose_gpu_records r;
+    const transpose_gpu_matrices m = tess_transpose_gpu_matrices_of(base);
+    if (tess_transpose_gpu_records_of(base, &r, &why))
+        tess_transpose_predict_records_matrices(&m, &r, out);
 }
 
 /* ---- gpu_runs.cu ---- */
@@ -373,7 +378,7 @@ void tess_transpose_predict_long_runs(const tess_problem *base, tess_gpu_predict
     out->constant_requests = -1;
     const int64_t pieces = r.blocks / (m->p_size * m->count);
     for (int64_t block = 0; block < r.blocks; block++) {
-        begin_matrix(&w, (const transpose_problem *)base, m, block / pieces / m->p_size);
+        begin_matrix(&w, ((const transpose_problem *)base)->first, m, block / pieces / m->p_size);
         long_runs_piece(&w, &r, block / pieces % m->p_size, block % pieces);
     }
 }

@@ -21,18 +21,22 @@ KERNEL_TEXT(gpu_elements);
 KERNEL_TEXT(gpu_copy);
 extern const char tess_kernel_transpose_gpu_plane_cuh[], tess_kernel_transpose_gpu_piece_cuh[], tess_kernel_transpose_gpu_pairs_cuh[],
     tess_kernel_transpose_gpu_turn_cuh[], tess_kernel_transpose_gpu_columns_cuh[], tess_kernel_transpose_gpu_squares_cuh[],
-    tess_kernel_transpose_gpu_load_cuh[];
+    tess_kernel_transpose_gpu_load_cuh[], tess_kernel_transpose_gpu_records_cuh[];
 static const tess_gpu_text plane_header = {"ops/transpose/gpu_plane.cuh", tess_kernel_transpose_gpu_plane_cuh},
                            piece_header = {"ops/transpose/gpu_piece.cuh", tess_kernel_transpose_gpu_piece_cuh},
                            pairs_header = {"ops/transpose/gpu_pairs.cuh", tess_kernel_transpose_gpu_pairs_cuh},
                            turn_header = {"ops/transpose/gpu_turn.cuh", tess_kernel_transpose_gpu_turn_cuh},
                            columns_header = {"ops/transpose/gpu_columns.cuh", tess_kernel_transpose_gpu_columns_cuh},
                            squares_header = {"ops/transpose/gpu_squares.cuh", tess_kernel_transpose_gpu_squares_cuh},
-                           load_header = {"ops/transpose/gpu_load.cuh", tess_kernel_transpose_gpu_load_cuh};
+                           load_header = {"ops/transpose/gpu_load.cuh", tess_kernel_transpose_gpu_load_cuh},
+                           records_header = {"ops/transpose/gpu_records.cuh", tess_kernel_transpose_gpu_records_cuh};
 const tess_gpu_text *const tess_transpose_gpu_headers[] = {&plane_header,   &piece_header,   &pairs_header, &turn_header,
                                                            &columns_header, &squares_header, NULL};
 const tess_gpu_text *const tess_transpose_gpu_odd_headers[] = {&plane_header,   &piece_header,   &pairs_header, &turn_header,
-                                                               &columns_header, &squares_header, &load_header,  NULL};
+                                                               &columns_header, &squares_header, &load_header,  NULL},
+                           *const tess_transpose_gpu_rectangle_headers[] = {&plane_header, &piece_header,   &pairs_header,
+                                                                            &turn_header,  &columns_header, &squares_header,
+                                                                            &load_header,  &records_header, NULL};
 
 static const transpose_problem *of(const tess_problem *problem) { return (const transpose_problem *)problem; }
 
@@ -424,6 +428,14 @@ const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS] = {
      .applicable = tess_transpose_gpu_records_fit,
      .sensible = tess_transpose_gpu_records_pay,
      .gpu = &tess_transpose_gpu_records_row},
+    {.name = "transpose/boxes",
+     .idea = "axes that are short on both sides: boxes of as many as make long runs in either array, through shared memory by tables of where "
+             "elements are",
+     .source = "-",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_transpose_gpu_boxes_fit,
+     .sensible = tess_transpose_gpu_boxes_pay,
+     .gpu = &tess_transpose_gpu_boxes_row},
     STRATEGY(micro, "squares of 16-byte vectors turned in registers, whole rows gathered in swizzled shared memory", "-", micro_fits,
              .sensible = NULL),
     {.name = "transpose/joined",

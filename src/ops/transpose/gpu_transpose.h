@@ -6,7 +6,7 @@
 #include "gpu/row.h"
 #include "ops/transpose/transpose.h"
 
-enum { TRANSPOSE_GPU_ROWS = 27 };
+enum { TRANSPOSE_GPU_ROWS = 28 };
 extern const tess_strategy tess_transpose_gpu_rows[TRANSPOSE_GPU_ROWS];
 
 /* The problem as matrices that a kernel can take element by element; *why says why not. */
@@ -14,8 +14,9 @@ bool tess_transpose_gpu_plane_of(const tess_problem *base, transpose_plane *plan
 /* Whether all steps, and where the arrays begin, are multiples of `bytes`. */
 bool tess_transpose_gpu_whole_steps(const transpose_problem *p, const transpose_plane *plane, int64_t bytes);
 
-/* What kernels of this operation include; those for rows that begin anywhere, and in place, more. */
-extern const tess_gpu_text *const tess_transpose_gpu_headers[], *const tess_transpose_gpu_odd_headers[];
+/* What kernels of this operation include; those for rows that begin anywhere, and in place, more; rectangles in place most. */
+extern const tess_gpu_text *const tess_transpose_gpu_headers[], *const tess_transpose_gpu_odd_headers[],
+                                                                    *const tess_transpose_gpu_rectangle_headers[];
 
 /* Matrices of `size` bytes an element, and where they lie: first is a byte offset. */
 typedef struct transpose_gpu_matrices {
@@ -67,6 +68,9 @@ typedef struct transpose_gpu_records {
 } transpose_gpu_records;
 int64_t tess_transpose_gpu_records_tiles(const transpose_gpu_records *r, int64_t size); /* of a matrix: blocks */
 bool tess_transpose_gpu_records_of(const tess_problem *base, transpose_gpu_records *r, const char **why);
+/* Whether matrices, wherever they lie, are faster so than by tiles; their launch. */
+bool tess_transpose_gpu_records_for(const transpose_gpu_matrices *m, transpose_gpu_records *r);
+void tess_transpose_gpu_records_launch(const transpose_gpu_matrices *m, tess_gpu_layout *layout);
 extern const tess_gpu_row tess_transpose_gpu_records_row;
 bool tess_transpose_gpu_records_fit(const tess_problem *base, const char **why);
 bool tess_transpose_gpu_records_pay(const tess_problem *base, const char **why);
@@ -121,6 +125,11 @@ bool tess_transpose_gpu_short_runs_pay(const tess_problem *base, const char **wh
 extern const tess_gpu_row tess_transpose_gpu_picked_words_row;
 bool tess_transpose_gpu_picked_words_fit(const tess_problem *base, const char **why);
 bool tess_transpose_gpu_picked_words_pay(const tess_problem *base, const char **why);
+
+/* gpu_boxes.c: axes that are short on both sides. */
+extern const tess_gpu_row tess_transpose_gpu_boxes_row;
+bool tess_transpose_gpu_boxes_fit(const tess_problem *base, const char **why);
+bool tess_transpose_gpu_boxes_pay(const tess_problem *base, const char **why);
 
 /* gpu_spaced.c: elements that lie apart on either side. Where nothing lies along p, rows_beside puts the axis beside q in out there, if there is one. */
 void tess_transpose_gpu_rows_beside(transpose_plane *plane);
