@@ -54,10 +54,10 @@ static void output_tasks(void *argument, int64_t begin, int64_t end, int number)
     tess_index place;
     int64_t segment = begin % p->segments;
     tess_index_start(&place, p->kept, p->kept_size, 2, (int64_t(*)[TESS_MAX_NDIM])p->kept_stride, begin / p->segments);
+    tess_index after = place; /* the output behind this one */
+    tess_index_next(&after);
     for (int64_t task = begin; task < end; task++) {
         int64_t first, size = reduce_task_size(p, segment, &first);
-        tess_index after = place;
-        tess_index_next(&after);
         w.next = task + 1 < end ? job->run->in + after.offset[0] : NULL;
         if (size < job->split) {
             reduce_node node;
@@ -71,7 +71,8 @@ static void output_tasks(void *argument, int64_t begin, int64_t end, int number)
         }
         if (++segment == p->segments) {
             segment = 0;
-            place = after;
+            tess_index_next(&place);
+            tess_index_next(&after);
         }
     }
 }
