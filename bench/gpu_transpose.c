@@ -10,7 +10,9 @@ static void in_place(gpu_bench *b) {
         int64_t rows, columns;
     } works[] = {{tess_u8, 32768, 32768},  {tess_i16, 32768, 32768}, {tess_f32, 16384, 16384}, {tess_f64, 16384, 16384}, {tess_c128, 8192, 8192},
                  {tess_u8, 16383, 16383},  {tess_u8, 32767, 32767},  {tess_i16, 16383, 16383}, {tess_i16, 32767, 32767}, {tess_f32, 16383, 16383},
-                 {tess_f64, 16383, 16383}, {tess_f32, 16384, 8192},  {tess_f32, 16383, 8191},  {tess_u8, 32768, 16384},  {tess_u8, 32767, 16383}};
+                 {tess_f64, 16383, 16383}, {tess_f32, 16384, 8192},  {tess_f32, 16383, 8191},  {tess_u8, 32768, 16384},  {tess_u8, 32767, 16383},
+                 {tess_f32, 2844394, 11},  {tess_f32, 11, 2844394},  {tess_f32, 909105, 35},   {tess_f32, 24 << 20, 11}, {tess_u8, 6, 5333333},
+                 {tess_u8, 37, 864864}};
     static const int perm[] = {1, 0};
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
         int64_t shape[] = {works[i].rows, works[i].columns}, turned[] = {works[i].columns, works[i].rows};
