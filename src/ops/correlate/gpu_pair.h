@@ -23,7 +23,7 @@ separable2d_shape tess_correlate_separable2d_of(const tess_correlate_pair *two, 
 /* gpu_patch_separable_rows.c: the kernel that takes the list; its V, R, WX, WY; bytes of shared memory; READ (FLAT_LIST, PATCH_LIST_ODD). Over
  * pixels (PATCH_LIST, PATCH_LIST_ODD): windows that reach further than so many elements come by way of shared memory, others from lane to lane; whether the last rows are met by a part of the mask. */
 #ifndef PIXELS_REACH
-#define PIXELS_REACH 0
+#define PIXELS_REACH 8
 #endif
 #ifndef PIXELS_ODD_REACH
 #define PIXELS_ODD_REACH 8

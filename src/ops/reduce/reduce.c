@@ -272,16 +272,6 @@ void tess_reduce_put_last(reduce_problem *p, int axis) {
     p->kept_stride[1][last] = out;
 }
 
-/* Outputs of one element each: the fewest rows there can be, by an axis of some length, and where that has no gaps one plane and not as many rows of one. */
-static void arrange_copy(reduce_problem *p) {
-    enum { SHORT = 16 };
-    const int last = p->kept - 1;
-    if (p->kept_size[last] < SHORT)
-        tess_reduce_put_last(p, tess_reduce_longest_kept(p));
-    const int64_t step = p->kept_stride[0][last];
-    p->stride[0][0] = step == p->in.itemsize ? p->kept_size[last] * step : p->in.itemsize;
-}
-
 /* Splits the axes into reduced and kept ones and joins each set. The order of the outputs is free: the kept axis with the smallest step in memory
  * comes last, those that do not step at all first; so are reduced ones where the order of the elements is free too. */
 static void split_axes(reduce_problem *p, const int *out_axis) {
@@ -319,8 +309,6 @@ static void split_axes(reduce_problem *p, const int *out_axis) {
         p->outputs *= p->in.shape[d];
     }
     p->kept = tess_collapse(kept, p->kept_size, 2, p->kept_stride);
-    if (p->k == 1 && !p->offsets && p->kept > 0)
-        arrange_copy(p);
     if (!p->offsets)
         p->longest = p->k;
 }
