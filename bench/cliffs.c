@@ -14,7 +14,7 @@
 
 #include "tessera.h"
 
-enum { MOST = 1 << 30, BLOCK = 1 << 20, AXES = 4 };
+enum { BLOCK = 1 << 20, AXES = 4 };
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 
 static tess_context *context;

@@ -104,7 +104,8 @@ void tess_gpu_fill_constant(tess_gpu_step *step, const char *variable, tess_gpu_
  * address of a flag of 32 bits, or 0. Who changes the word from 0 sets the flag, which lies in the host's memory: nothing is read back where nothing was found.
  * To be called before anything else is reserved; the mark has its place in the workspace for executions that are given no other. */
 void tess_gpu_want_mark(tess_gpu_layout *layout);
-/* Content of the problem's (weights, offsets) that the plan keeps on the device; returns its offset for TESS_GPU_DATA, a multiple of 256. */
+/* Content of the problem's (weights, offsets) that the plan keeps on the device; returns its offset for TESS_GPU_DATA, a multiple of 256. It is copied when the plan is made, so it has
+ * to last as long as the problem does. */
 int64_t tess_gpu_data(tess_gpu_layout *layout, const void *content, size_t size);
 /* Content of the problem's for an extern "C" __constant__ variable of the current unit, filled when the plan is made. A module is shared by all plans
  * whose kernels have the same text and options: the content's hash becomes one of them, so that no two plans want different values of one variable. */
