@@ -202,11 +202,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) short_rows(const in_elemen
 #pragma unroll
     for (int i = 0; i < RUNS; i++)
         run[i] = room + i * RUN + lead_of(in + i * p.in_step, from) + own * STEP;
+    for (int i = threadIdx.x; STACK && i < SIDE; i += THREADS)
+        ((in_element *)(room + lead_of(in, from) + MOST * STEP))[i] = outside_of(p);
 #pragma unroll 1
     for (int i = 0; i < RUNS; i++)
         bring(room + i * RUN, in + i * p.in_step, p, from, count);
-    for (int i = threadIdx.x; STACK && i < SIDE; i += THREADS)
-        ((in_element *)(room + lead_of(in, from) + MOST * STEP))[i] = outside_of(p);
     asm volatile("cp.async.commit_group;\n\tcp.async.wait_group 0;" ::: "memory");
     __syncthreads();
     number sum[R][MS] = {};
