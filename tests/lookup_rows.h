@@ -19,10 +19,21 @@ static inline tess_status with(tess_context *context, const char *row, const hos
     return status;
 }
 
+enum { LOOKUP_ROWS = 16 }; /* how often each of them ran, by its place in the table: at least as many as there are */
+
+static inline int ran_of(const int *ran, const char *row) {
+    for (int r = 0; r < tess_lookup_op.count; r++)
+        if (strcmp(tess_lookup_op.rows[r].name + strlen("lookup/"), row) == 0)
+            return ran[r];
+    fail_msg("there is no row lookup/%s", row);
+    return 0;
+}
+
 /* Every row on every context against the reference; returns the reference's status. */
 static inline tess_status every_row(const hostile_array *table, const hostile_array *index, hostile_array *out, tess_lookup_options options,
                                     int *ran) {
     char detail[512] = "";
+    assert_true(tess_lookup_op.count <= LOOKUP_ROWS);
     tess_status expected = with(contexts[0], "lookup/reference", table, index, out, options);
     if (expected != TESS_OK)
         snprintf(detail, sizeof detail, "%s", tess_detail());

@@ -20,18 +20,11 @@ typedef struct separable2d_shape {
 } separable2d_shape;
 separable2d_shape tess_correlate_separable2d_of(const tess_correlate_pair *two, int64_t work, const tess_gpu_device *device);
 
-/* gpu_patch_separable_rows.c: the kernel that takes the list; its V, R, WX, WY; bytes of shared memory; READ (FLAT_LIST, PATCH_LIST_ODD). Over
- * pixels (PATCH_LIST, PATCH_LIST_ODD): windows that reach further than so many elements come by way of shared memory, others from lane to lane; whether the last rows are met by a part of the mask. */
-#ifndef PIXELS_REACH
-#define PIXELS_REACH 8
-#endif
-#ifndef PIXELS_ODD_REACH
-#define PIXELS_ODD_REACH 8
-#endif
-#ifndef PIXELS_TRIMMED
-#define PIXELS_TRIMMED 1
-#endif
-enum { FLAT_LIST_OWN = 30 /* lanes of a warp that write, where a row is several */ };
+/* gpu_patch_separable_rows.c: the kernel that takes the list; its V, R, WX, WY; bytes of shared memory; READ (FLAT_LIST, PATCH_LIST_ODD). */
+enum {
+    FLAT_LIST_OWN = 30, /* lanes of a warp that write, where a row is several */
+    PIXELS_REACH = 8    /* over pixels windows that reach further than so many elements come by way of shared memory, others from lane to lane */
+};
 typedef enum patch_pair_kernel { PATCH_SEPARABLE, PATCH_LIST, PATCH_LIST_ODD, FLAT_LIST } patch_pair_kernel;
 typedef struct patch_pair_shape {
     patch_pair_kernel kernel;

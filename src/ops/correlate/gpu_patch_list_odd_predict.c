@@ -260,9 +260,9 @@ void tess_correlate_predict_patch_list_odd(const tess_correlate_pair *two, const
     w.few = f->y.m < s->rows * s->down;
     const int64_t high = s->down * s->rows, more = up_to(w.near, v) - w.near + v - 1, ends = 2 + tess_ceil_div(taps, high);
     const double conversions = s->raised ? 0 : tess_correlate_frame_conversions(f, tess_f32, v * (s->rows + taps - 1));
-    const int64_t fewer = f->pass->group == 1 || !PIXELS_TRIMMED ? 0
-                          : taps >= 6                            ? 4
-                                                                 : 2,
+    const int64_t fewer = f->pass->group == 1 ? 0
+                          : taps >= 6         ? 4
+                                              : 2,
                   without = tess_max64(0, taps - fewer),
                   trimmed = fewer / 2 * (without + tess_max64(0, taps - fewer + 1)); /* multiply-adds of the last rows that are left out */
     const double each = (double)(2 * v * (taps * (taps - 1) / 2 + s->rows * (taps + f->x.width) - trimmed)) + conversions;

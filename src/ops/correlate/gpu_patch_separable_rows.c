@@ -231,7 +231,7 @@ static bool odd_pixels_of(odd_shape *shape, const pair *two, const tess_correlat
         }
     }
     patch_shape *s = &shape->patch;
-    shape->laid = reach > PIXELS_ODD_REACH;
+    shape->laid = reach > PIXELS_REACH;
     const int64_t more = f->in == 2 ? HALVES : shape->laid ? LAID : BETWEEN, registers = tess_min64(128, up_to(COLUMNS * taps + 2 * reach + more, 8));
     shape->read = f->in == 2 ? 16 : shape->laid ? 8 : 4;
     s->across = tess_min64(tess_ceil_div(tess_max64(1, f->x.m + shape->more), s->own), f->in == 2 ? 4 : 2);
@@ -450,7 +450,7 @@ static void lay_as(const tess_problem *base, tess_gpu_layout *layout, bool whole
         tess_gpu_option(layout, "-DNEAR=%d", (int)odd.near);
         tess_gpu_option(layout, "-DREAD=%d", (int)odd.read);
         tess_gpu_option(layout, "-DLAID=%d", odd.laid);
-        tess_gpu_option(layout, "-DTRIMMED=%d", two.frame.pass->group > 1 && PIXELS_TRIMMED);
+        tess_gpu_option(layout, "-DTRIMMED=%d", two.frame.pass->group > 1);
         tess_gpu_pass(layout, step, along_y, sizeof *along_y * (size_t)two.frame.y.width);
         return;
     }

@@ -6,7 +6,7 @@
 // 16 bytes, and has the slice. Slices of 2, 4, 8 or 16 bytes go out as they are; others are laid down in shared memory, from where the warp writes its
 // points in order by vectors of -DVECTOR bytes. What lies outside is seen to at the end.
 //
-// -DWIDE elements of a slice, of -DSIZE bytes, -DPARTS=2: halves of complex elements. -DGROUPS points a thread, 32 apart; -DTHREADS a block; -DLINES as in gpu_lines.cuh.
+// -DEACH elements of a slice, of -DSIZE bytes, -DPARTS=2: halves of complex elements. -DGROUPS points a thread, 32 apart; -DTHREADS a block; -DLINES as in gpu_lines.cuh.
 #include "ops/lookup/gpu_place.cuh"
 
 #if METHOD == NEAREST

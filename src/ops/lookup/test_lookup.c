@@ -10,7 +10,7 @@ static void gathers(void **state) {
     uint64_t random = 21;
     static const tess_type index_types[] = {tess_u8, tess_i8, tess_u16, tess_i16, tess_u32, tess_i32, tess_u64, tess_i64};
     static const tess_type table_types[] = {tess_u8, tess_bf16, tess_f32, tess_c64, tess_c128, tess_bool, tess_i16};
-    int ran[8] = {0}, refused = 0;
+    int ran[LOOKUP_ROWS] = {0}, refused = 0;
     for (int round = 0; round < 900; round++) {
         hostile_array table, index, out;
         tess_lookup_options options = {.outside = (tess_outside)(round % 4), .fill = (double)hostile_between(&random, -3, 300)};
@@ -33,14 +33,14 @@ static void gathers(void **state) {
         refused += every_row(&table, &index, &out, options, ran) == TESS_ERR_INDEX;
         free_case(&table, &index, &out);
     }
-    assert_true(ran[0] > 100 && ran[1] > 200 && ran[2] > 600 && refused > 25); /* bytes, gather, slices had their chance */
+    assert_true(ran_of(ran, "bytes") > 100 && ran_of(ran, "gather") > 200 && ran_of(ran, "slices") > 600 && refused > 25);
 }
 
 static void interpolations(void **state) {
     (void)state;
     uint64_t random = 22;
     static const tess_type index_types[] = {tess_f16, tess_bf16, tess_f32, tess_f64};
-    int ran[8] = {0}, refused = 0;
+    int ran[LOOKUP_ROWS] = {0}, refused = 0;
     for (int round = 0; round < 900; round++) {
         hostile_array table, index, out;
         tess_lookup_options options = {.outside = (tess_outside)(round % 4),
@@ -69,7 +69,8 @@ static void interpolations(void **state) {
         refused += every_row(&table, &index, &out, options, ran) == TESS_ERR_INDEX;
         free_case(&table, &index, &out);
     }
-    assert_true(ran[3] > 600 && ran[4] > 400 && ran[5] > 600 && refused > 25);
+    assert_true(ran_of(ran, "interpolate") > 600 && ran_of(ran, "interpolate_records") > 400 && ran_of(ran, "interpolate_slices") > 600 &&
+                refused > 25);
 }
 
 /* Long enough for threads, whole vectors and stores past the caches. */
@@ -239,7 +240,7 @@ static void few_indices(void **state) {
     static const tess_type types[] = {tess_u8, tess_i16, tess_f32, tess_f64, tess_c128}, index_types[] = {tess_i64, tess_u8, tess_i32, tess_i16};
     static const int64_t counts[] = {1, 2, 3, 5, 16, 33, 100, 511, 512, 513}, runs[] = {1, 1, 3, 1, 9, 40};
     uint64_t random = 29;
-    int ran[8] = {0};
+    int ran[LOOKUP_ROWS] = {0};
     for (int k = 0; k < 240; k++) {
         hostile_array table, index, out;
         tess_lookup_options options = {.axis = 2, .outside = (tess_outside)(k / 2 % 4), .fill = 7};
@@ -265,7 +266,7 @@ static void few_indices(void **state) {
         assert_int_equal(status, bad && options.outside == TESS_OUTSIDE_ERROR ? TESS_ERR_INDEX : TESS_OK);
         free_case(&table, &index, &out);
     }
-    assert_true(ran[1] > 50 && ran[2] > 150);
+    assert_true(ran_of(ran, "gather") > 50 && ran_of(ran, "slices") > 150);
 }
 
 /* Tuning runs every row on indices of its own making, which must lie inside tables of any size also where the index' type rounds them. */
@@ -295,7 +296,7 @@ static void interpolated_slices(void **state) {
     static const int64_t widths[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 17, 40, 300, 512, 513};
     static const tess_type types[] = {tess_f32, tess_u8, tess_f64, tess_f16, tess_i32, tess_c64}, places[] = {tess_f32, tess_f64, tess_f16};
     uint64_t random = 31;
-    int ran[8] = {0};
+    int ran[LOOKUP_ROWS] = {0};
     for (int round = 0; round < 14 * 12; round++) {
         const int64_t wide = widths[round % 14], kind = round / 14 % 4, n = kind == 3 ? 5000 : (int64_t[]){1, 3, 40}[kind],
                       count = wide > 40   ? 70
@@ -320,7 +321,8 @@ static void interpolated_slices(void **state) {
         every_row(&table, &index, &out, options, ran);
         free_case(&table, &index, &out);
     }
-    assert_true(ran[4] > 120 && ran[5] == 14 * 12); /* of complex elements 300 are too wide, too */
+    assert_true(ran_of(ran, "interpolate_records") > 120 &&
+                ran_of(ran, "interpolate_slices") == 14 * 12); /* of complex elements 300 are too wide, too */
 }
 
 int main(void) {

@@ -191,20 +191,17 @@ static void integers(exact_part *part, const uint64_t *row, int64_t n, bool is_s
     }
 }
 
-/* What an addition drops is had as in Knuth's sum of two. */
 static void few(double *restrict sum, int64_t *restrict left, const double *restrict row, int64_t n, bool magnitude) {
     const uint64_t keep = magnitude ? INT64_MAX : UINT64_MAX;
     for (int64_t c = 0; c < n; c++) {
         uint64_t bits;
-        double x, rest;
         int64_t dropped;
+        double x;
         memcpy(&bits, row + c, 8);
         bits &= keep;
         memcpy(&x, &bits, 8);
-        const double before = sum[c], after = before + x, of_x = after - before;
-        rest = (before - (after - of_x)) + (x - of_x);
+        const double rest = exact_dropped(&sum[c], x);
         memcpy(&dropped, &rest, 8);
-        sum[c] = after;
         left[c] |= dropped & INT64_MAX;
     }
 }

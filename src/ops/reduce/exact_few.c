@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * exact_few.c - exact sums of few elements each, which a long accumulator does not pay for: clearing its limbs, and looking through them for the result, took 100 ns an output.
  *
- * An output's elements are added in f64, and what each addition drops is had as well (Knuth's sum of two). Of floats of 32 bits and fewer hardly any sum drops something: they have 24
+ * An output's elements are added in f64, and what each addition drops is had as well (exact_dropped). Of floats of 32 bits and fewer hardly any sum drops something: they have 24
  * bits of the 53, so nothing is lost but where exponents are 29 apart. Where nothing was dropped the sum is exact, and the result; only the others go to the long accumulator.
  * Outputs side by side are taken together, some of a row at a time, as far apart as they may lie. */
 #include <math.h>
@@ -66,11 +66,8 @@ static void alone(const few_job *job, const char *from, char *to, int64_t k) {
     double row[FEW], sum = 0, dropped = 0;
     if (k <= FEW)
         job->loader(row, from, p->stride[0][0], k);
-    for (int64_t i = 0; k <= FEW && i < k; i++) {
-        const double x = job->magnitude ? fabs(row[i]) : row[i], before = sum, after = before + x, of_x = after - before;
-        dropped += fabs((before - (after - of_x)) + (x - of_x));
-        sum = after;
-    }
+    for (int64_t i = 0; k <= FEW && i < k; i++)
+        dropped += fabs(exact_dropped(&sum, job->magnitude ? fabs(row[i]) : row[i]));
     if (k > FEW || !(dropped == 0))
         sum = slowly(job, from, k);
     else if (p->operation == TESS_MEAN)

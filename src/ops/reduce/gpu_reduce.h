@@ -235,7 +235,7 @@ enum { TESS_REDUCE_GPU_TWICE_ARMS = 8 };
 typedef struct tess_reduce_gpu_twice_shape {
     int vector, cls, classes, threads, blocks, rounds, last, turns;
     int64_t of_set, behind;
-    bool ragged, exact, once; /* -DRAGGED, -DEXACT, -DONCE */
+    bool ragged; /* -DRAGGED */
 } tess_reduce_gpu_twice_shape;
 tess_reduce_gpu_twice_shape tess_reduce_gpu_twice_shape_of(const reduce_problem *p, const tess_gpu_device *device); /* NULL: of an H200 */
 void tess_reduce_predict_twice(const tess_problem *problem, tess_gpu_prediction *prediction);                       /* gpu_twice_predict.c */

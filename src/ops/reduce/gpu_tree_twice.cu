@@ -8,8 +8,7 @@
 // The first look's blocks of a leaf and the second look's are blocks of one launch, in turns: a second look begins when as many first looks have begun behind its leaf's as a device has blocks at a time, so its means are there
 // before it asks, and its elements still in L2. It waits for blocks of lower numbers alone, which began before it did; those wait for such themselves, and the first looks for none.
 //
-// -DRAGGED=1: sets begin and end within vectors, which are cut where memory is; lanes are turned by as much round a circle, as in gpu_tree_sets.cu. -DEXACT=1: of bytes, of which a leaf of TALL rows takes one look
-// (moments_at_once); -DONCE=1: all leaves are such. Of outputs with more leaves than one (-DMANY=1) `finish` pairs them. A set's last leaf has -DLAST rows: where threads have few vectors of it, a block has -DTURNS classes one after
+// -DRAGGED=1: sets begin and end within vectors, which are cut where memory is; lanes are turned by as much round a circle, as in gpu_tree_sets.cu. Of outputs with more leaves than one (-DMANY=1) `finish` pairs them. A set's last leaf has -DLAST rows: where threads have few vectors of it, a block has -DTURNS classes one after
 // another, whose vectors are asked for together.
 #include "ops/reduce/gpu_finish.cuh"
 #include "ops/reduce/gpu_lanes.cuh"
@@ -27,8 +26,8 @@ enum {
     TERMS = LEAF / TREE,         // vectors of a thread in a whole leaf
     THREADS = ARMS * CLASS,      // that have some
     ROOM = THREADS + 32 / V,     // from a vector's element to the next in shared memory, so that neighbours lie in different banks both ways
-    BY_WORDS = SIZE < 4 && IN != T_BOOL,
-    IN_WORD = BY_WORDS ? 4 / SIZE : 1,
+    BY_WORDS = SIZE == 2,
+    IN_WORD = BY_WORDS ? 2 : 1,
     WARPS = BLOCK / 32,
     SOME = 8,                    // vectors that are asked for together where a thread has not all; of all -DROUNDS
     MOST = (LAST + TREE - 1) / TREE,           // vectors of a thread in a set's last leaf
@@ -52,13 +51,6 @@ struct twice {
 struct state {
     unsigned first, second, means;
 };
-
-// What a class leaves of the first look: a sum, or of bytes that take one look the sum of squares and, below 2^32, the sum.
-#if EXACT
-typedef i64 first_whole;
-#else
-typedef double first_whole;
-#endif
 
 // What a block is of: a leaf, and which class of it or, of a last one, which group of classes.
 struct item_of {
@@ -205,7 +197,7 @@ struct class_of {
         return share(begin, before, here ? (int)(threadIdx.x / CLASS) * ARM + place * V : 0, here ? rows * ACROSS : 0);
     }
     // The arms halve, and go to sums[].
-    template <typename S> __device__ __forceinline__ void halve(const S (&mine)[V], S *room, S *sums) const {
+    __device__ __forceinline__ void halve(const double (&mine)[V], double *room, double *sums) const {
 #pragma unroll
         for (int v = 0; v < V; v++)
             if (threadIdx.x < THREADS)
@@ -214,22 +206,22 @@ struct class_of {
         for (int i = threadIdx.x; i < CLASS * V; i += BLOCK) {
             const int t = i / V, v = i % V;
             if (number * CLASS + t < ARM / V)
-                sums[spot(t, v)] = subtree<0, 1, ARMS, S>([&](int a) { return room[v * ROOM + a * CLASS + t]; });
+                sums[spot(t, v)] = subtree<0, 1, ARMS, double>([&](int a) { return room[v * ROOM + a * CLASS + t]; });
         }
         __syncthreads();
     }
 };
 
 // A look at what a block has: whole(sums of a thread) of the thread's lanes of a class after `take` of all of its vectors, begun(class) when those are on their way, ready(class) before the first of a class is taken.
-template <typename T, typename S, typename B, typename R, typename F, typename W>
-__device__ __forceinline__ void look(const element *begin, const item_of &its, S *room, S *sums, const B &begun, const R &ready, const F &take, const W &settled) {
+template <typename T, typename B, typename R, typename F, typename W>
+__device__ __forceinline__ void look(const element *begin, const item_of &its, double *room, double *sums, const B &begun, const R &ready, const F &take, const W &settled) {
     const int before = RAGGED ? (int)((u64)begin % BYTES) / SIZE : 0;
     enum { TOGETHER = TURNS * MOST <= ROUNDS };
     static_assert(TOGETHER || TURNS == 1, "asked for together");
     if (LAST == LEAF || !TOGETHER || (MANY && its.whole)) {
         const class_of c = {its.part, before};
         T some[V] = {};
-        S all[V];
+        double all[V];
         c.mine(begin, its.rows).for_all(
             [&] {
                 begun();
@@ -248,7 +240,7 @@ __device__ __forceinline__ void look(const element *begin, const item_of &its, S
         for (int i = 0; i < TURNS; i++) {
             const class_of c = {its.part * TURNS + i, before};
             T some[V] = {};
-            S all[V];
+            double all[V];
             ready(c);
             c.mine(begin, LAST).take_all(x[i], [&](const vector &x, unsigned there) { take(some, x, there); });
             settled(all, some);
@@ -267,12 +259,12 @@ __device__ __forceinline__ bool is_last_of(const item_of &its, unsigned *counter
 }
 
 // Of each column the lanes that are left, halved by a warp, AT_ONCE columns' on their way: use(column, their sum), by a thread for each of these.
-template <typename S, typename F> __device__ __forceinline__ void for_columns(const S *sums, const F &use) {
+template <typename F> __device__ __forceinline__ void for_columns(const double *sums, const F &use) {
     enum { AT_ONCE = 8 };
     const int lane = threadIdx.x % 32;
 #pragma unroll 1
     for (int first = threadIdx.x / 32 * AT_ONCE; first < ACROSS; first += WARPS * AT_ONCE) {
-        S part[AT_ONCE], mine = 0;
+        double part[AT_ONCE], mine = 0;
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++)
             part[i] = sums[lane * ACROSS + (first + i < ACROSS ? first + i : ACROSS - 1)];
@@ -296,10 +288,9 @@ __device__ __forceinline__ void put(const twice &p, const item_of &its, int colu
 #endif
 }
 
-// What a thread has of the first look: sums, of bytes that take one look of squares too, and of halves for each word a NaN where an upper one was no number.
+// What a thread has of the first look: sums, and of halves for each word a NaN where an upper one was no number.
 struct first_part {
     first_sum sum;
-    int square;
     unsigned odd;
 };
 __device__ __forceinline__ void take_first(first_part (&some)[V], const vector &x) { // what is not there is 0
@@ -309,12 +300,7 @@ __device__ __forceinline__ void take_first(first_part (&some)[V], const vector &
         if constexpr (BY_WORDS) {
             const unsigned word = x.all.word[v / IN_WORD];
             const int at = v % IN_WORD;
-            if constexpr (SIZE == 1) {
-                const unsigned its = word & 0xffu << 8 * at;
-                s.sum = IN == T_I8 ? __dp4a((int)word, 1 << 8 * at, s.sum) : (int)__dp4a(word, 1u << 8 * at, (unsigned)s.sum);
-                if (EXACT)
-                    s.square = IN == T_I8 ? __dp4a((int)its, (int)word, s.square) : (int)__dp4a(its, word, (unsigned)s.square);
-            } else if constexpr (SMALL_INTEGERS) {
+            if constexpr (SMALL_INTEGERS) {
                 s.sum = IN == T_I16 ? __dp2a_lo((int)word, 1 << 8 * at, s.sum) : (int)__dp2a_lo(word, 1u << 8 * at, (unsigned)s.sum);
             } else if (HALVES && at == 1) {
                 find_no_number(s.odd, word);
@@ -327,21 +313,21 @@ __device__ __forceinline__ void take_first(first_part (&some)[V], const vector &
         }
     }
 }
-__device__ __forceinline__ void settle_first(first_whole (&all)[V], const first_part (&some)[V]) {
+__device__ __forceinline__ void settle_first(double (&all)[V], const first_part (&some)[V]) {
 #pragma unroll
     for (int v = 0; v < V; v++) {
         if constexpr (HALVES)
             all[v] = v % IN_WORD == 1 ? settled_halves(some[v].sum, some[v].odd) : some[v].sum;
         else
-            all[v] = EXACT ? (first_whole)(((i64)some[v].square << 32) + (i64)some[v].sum) : (first_whole)some[v].sum;
+            all[v] = some[v].sum;
     }
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST)
     tree_twice(const element *in, result *out, state *states, double *all_sums, double *all_means, node *partial, const twice p) {
     __shared__ double room[V * ROOM];
-    const bool again = !ONCE && blockIdx.x % 2;
-    const int item = (int)(ONCE ? blockIdx.x : blockIdx.x / 2) - (again ? p.behind : 0);
+    const bool again = blockIdx.x % 2;
+    const int item = (int)(blockIdx.x / 2) - (again ? p.behind : 0);
     if (item < 0 || item >= p.items)
         return;
     const item_of its(p, item);
@@ -349,30 +335,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST)
     const element *begin = in + its.at_in;
     double *sums = all_sums + unit * ARM, *means = all_means + unit * ACROSS;
     state *now = states + unit;
-    if (EXACT && again && its.rows == TALL)
-        return;
     if (!again) {
         look<first_part>(
-            begin, its, (first_whole *)room, (first_whole *)sums, [] {}, [](const class_of &) {}, [](first_part(&some)[V], const vector &x, unsigned) { take_first(some, x); }, settle_first);
+            begin, its, room, sums, [] {}, [](const class_of &) {}, [](first_part(&some)[V], const vector &x, unsigned) { take_first(some, x); }, settle_first);
         if (!is_last_of(its, &now->first))
             return;
-        for_columns((const first_whole *)sums, [&](int c, first_whole all) {
-#if EXACT
-            const int sum = (int)all, squares = (int)(all - sum >> 32);
-            if (ONCE || its.rows == TALL) {
-                put(p, its, c, moments_at_once(sum, squares, sum * (1. / TALL), TALL), out, partial);
-                return;
-            }
-            all = sum;
-#endif
-            means[c] = mean_of((double)all, its.rows);
-        });
+        for_columns(sums, [&](int c, double all) { means[c] = mean_of(all, its.rows); });
         __syncthreads();
-        if (!ONCE && threadIdx.x == 0)
+        if (threadIdx.x == 0)
             arrive(&now->means);
         return;
     }
-#if !ONCE
     double middle[V];
     look<double>(
         begin, its, room, sums, [&] { await(&now->means); },
@@ -395,8 +368,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST)
                 all[v] = settled_squares(squares[v], v % IN_WORD);
         });
     if (is_last_of(its, &now->second))
-        for_columns((const double *)sums, [&](int c, double all) { put(p, its, c, moments_of(means[c], all, its.rows), out, partial); });
-#endif
+        for_columns(sums, [&](int c, double all) { put(p, its, c, moments_of(means[c], all, its.rows), out, partial); });
 }
 
 extern "C" __global__ void __launch_bounds__(256) pair_leaves(node *paired, const node *partial, i64 groups, const twice p) {

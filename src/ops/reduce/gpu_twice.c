@@ -13,10 +13,9 @@ enum {
     LANES = REDUCE_LANES / ARMS,
     WIDE = 16, /* bytes of a vector; of small elements half, whose means would take too many registers */
     TERMS = REDUCE_LEAF / REDUCE_LANES,
-    /* Warps of a multiprocessor. All vectors of a thread are on their way together, of half the bytes half of them: what is begun is to be little, for it must stay in L2. Bytes have twice as many sums and means. */
+    /* Warps of a multiprocessor. All vectors of a thread are on their way together, of half the bytes half of them: what is begun is to be little, for it must stay in L2. */
     WARPS = 12,
     SMALL_WARPS = 24,
-    BYTES_WARPS = 16,
     MOST_ROW = 1 << 16,    /* bytes */
     MOST_TURNS = 4,        /* classes of a last leaf that a block has one after another */
     STATE = 12,            /* bytes */
@@ -36,20 +35,13 @@ static int64_t width_of(const reduce_problem *p) { return p->kept_size[p->kept -
 
 static int64_t leaves_of(const reduce_problem *p) { return tess_ceil_div(p->k, REDUCE_LEAF); }
 
-/* Leaves of a power of two of bytes take one look (gpu_moments.cuh). */
-static bool exact_of(const reduce_problem *p) {
-    const int64_t tall = tess_min64(p->k, REDUCE_LEAF);
-    return (p->in.type == tess_u8 || p->in.type == tess_i8) && (tall & (tall - 1)) == 0;
-}
-
 shape tess_reduce_gpu_twice_shape_of(const reduce_problem *p, const tess_gpu_device *device) {
     const int64_t size = p->in.itemsize, sms = device ? device->sms : 132;
     static const int classes[2][5] = {{16, 12, 20, 24, 16},
                                       {24, 32, 16, 20, 28}}; /* of vectors of 16 bytes and of 8: as few threads as may be that idle */
-    shape s = {.vector = (int)((size < 4 ? WIDE / 2 : WIDE) / size), .exact = exact_of(p)};
+    shape s = {.vector = (int)((size < 4 ? WIDE / 2 : WIDE) / size)};
     const int64_t bytes = s.vector * size, circle = LANES * width_of(p) / s.vector;
     int64_t rest = p->k * width_of(p) * size, best = INT64_MAX;
-    s.once = s.exact && p->k % tess_min64(p->k, REDUCE_LEAF) == 0;
     for (int i = 0; i < TESS_COUNT(classes[0]); i++) {
         const int cls = classes[bytes < WIDE][i];
         if (tess_ceil_div(circle, cls) * cls < best) {
@@ -59,7 +51,7 @@ shape tess_reduce_gpu_twice_shape_of(const reduce_problem *p, const tess_gpu_dev
     }
     s.classes = (int)tess_ceil_div(circle, s.cls);
     s.threads = (int)tess_ceil_div(ARMS * s.cls, 32) * 32;
-    s.blocks = (size == 1 ? BYTES_WARPS : size == 2 ? SMALL_WARPS : WARPS) * 32 / s.threads;
+    s.blocks = (size == 2 ? SMALL_WARPS : WARPS) * 32 / s.threads;
     s.rounds = bytes < WIDE ? TERMS / 2 : TERMS;
     s.behind = s.classes + s.blocks * sms / 2;
     s.last = (int)((p->k - 1) % REDUCE_LEAF + 1);
@@ -74,9 +66,10 @@ shape tess_reduce_gpu_twice_shape_of(const reduce_problem *p, const tess_gpu_dev
 bool tess_reduce_gpu_twice_fit(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     int64_t leaves;
-    *why = "makes variances of outputs side by side whose rows follow one another, along one axis, no segments, of all elements";
-    if (p->kind != REDUCE_VAR || p->records || p->offsets || p->omit || p->outputs < 1 || p->kept < 1 || p->rank != 1 || p->k < 1 ||
-        width_of(p) < 2 || p->kept_stride[0][p->kept - 1] != p->in.itemsize || p->stride[0][0] != width_of(p) * p->in.itemsize)
+    *why =
+        "makes variances of outputs side by side whose rows follow one another, of two bytes and more, along one axis, no segments, of all elements";
+    if (p->kind != REDUCE_VAR || p->in.itemsize == 1 || p->records || p->offsets || p->omit || p->outputs < 1 || p->kept < 1 || p->rank != 1 ||
+        p->k < 1 || width_of(p) < 2 || p->kept_stride[0][p->kept - 1] != p->in.itemsize || p->stride[0][0] != width_of(p) * p->in.itemsize)
         return false;
     *why = "needs rows of at most 64 KiB, and fewer than 2^30 classes of lanes";
     if (width_of(p) * p->in.itemsize > MOST_ROW || TESS_MUL_OVERFLOWS(p->outputs / width_of(p), leaves_of(p), &leaves))
@@ -88,9 +81,9 @@ bool tess_reduce_gpu_twice_fit(const tess_problem *problem, const char **why) {
 bool tess_reduce_gpu_twice_pay(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
     const int64_t row = width_of(p) * p->in.itemsize, all = p->outputs / width_of(p) * p->k;
-    *why = "wants 64 MiB of some thousand rows of few columns of two bytes and more, which are no whole sectors, and of which a block cannot hold a "
+    *why = "wants 64 MiB of some thousand rows of few columns, which are no whole sectors, and of which a block cannot hold a "
            "leaf";
-    if (p->in.itemsize == 1 || (p->in.itemsize == 2 && row % 4 == 0 && row < LEAST_WORDS))
+    if (p->in.itemsize == 2 && row % 4 == 0 && row < LEAST_WORDS)
         return false;
     return p->k >= LEAST && row <= MOST_PAID && row % SECTOR != 0 && tess_min64(p->k, REDUCE_LEAF) * row > MOST_HELD && all >= LEAST_ALL / row;
 }
@@ -104,7 +97,6 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DNARROW=%d", leaves == 1);
     tess_gpu_option(layout, "-DKEPT=%d", p->kept);
-    tess_gpu_option(layout, "-DTALL=%d", (int)tess_min64(p->k, REDUCE_LEAF));
     tess_gpu_option(layout, "-DACROSS=%d", (int)width);
     tess_gpu_option(layout, "-DVECTOR=%d", s.vector);
     tess_gpu_option(layout, "-DCLASS=%d", s.cls);
@@ -115,8 +107,6 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_option(layout, "-DRAGGED=%d", s.ragged);
     tess_gpu_option(layout, "-DBLOCK=%d", s.threads);
     tess_gpu_option(layout, "-DAT_LEAST=%d", s.blocks);
-    tess_gpu_option(layout, "-DEXACT=%d", s.exact);
-    tess_gpu_option(layout, "-DONCE=%d", s.once);
     tess_gpu_option(layout, "-DMANY=%d", leaves > 1);
     tess_gpu_option(layout, "-DFEW=%d", tess_reduce_gpu_paired(leaves) <= 256);
     *at++ = p->k;
@@ -131,8 +121,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
                   means = tess_gpu_reserve(layout, units * width * 8),
                   partial = leaves > 1 ? tess_gpu_reserve(layout, p->outputs * leaves * tess_reduce_gpu_node_size(p)) : 0;
     layout->zeroed = units * STATE;
-    tess_gpu_step *step =
-        tess_gpu_launch_of(layout, "tree_twice", (s.once ? 1 : 2) * (sets * s.of_set + (s.once ? 0 : s.behind)), 1, 1, s.threads, 0);
+    tess_gpu_step *step = tess_gpu_launch_of(layout, "tree_twice", 2 * (sets * s.of_set + s.behind), 1, 1, s.threads, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, states);

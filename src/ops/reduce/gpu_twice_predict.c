@@ -18,7 +18,6 @@ typedef struct walk {
 /* A leaf: where it, its means and its first column's result begin. */
 typedef struct leaf {
     int64_t from, rows, means, to;
-    bool one_look;
 } leaf;
 
 /* What a warp's lanes have of a class, as `share` of the kernel. */
@@ -147,7 +146,6 @@ static void one_warp(const walk *w, const leaf *l, int64_t part, int64_t thread,
 
 /* The last block of a look: what all have left. */
 static void finish(const walk *w, const leaf *l, int64_t thread, bool second) {
-    const bool result = second || l->one_look;
     for (int64_t first = thread / 32 * COLUMNS; first < w->width; first += w->s.threads / 32 * COLUMNS) {
         int64_t at[32];
         for (int64_t i = 0; i < tess_min64(COLUMNS, w->width); i++) { /* of fewer the compiler sees that the last one comes again */
@@ -157,9 +155,9 @@ static void finish(const walk *w, const leaf *l, int64_t thread, bool second) {
         }
         for (int lane = 0; lane < 32; lane++)
             at[lane] = lane < COLUMNS && first + lane < w->width ? l->means + (first + lane) * 8 : -1;
-        if (!result || (second && w->leaves > 1)) /* a result has no mean in it */
-            tess_gpu_count_global(w->sum, w->times, at, 8, !result);
-        for (int64_t word = 0; result && word < (w->leaves > 1 ? w->words : 1); word++) {
+        if (!second || w->leaves > 1) /* a result has no mean in it */
+            tess_gpu_count_global(w->sum, w->times, at, 8, !second);
+        for (int64_t word = 0; second && word < (w->leaves > 1 ? w->words : 1); word++) {
             for (int lane = 0; lane < 32; lane++)
                 at[lane] = lane < COLUMNS && first + lane < w->width
                                ? l->to + (first + lane) * (w->leaves > 1 ? w->leaves * w->node : w->p->kept_stride[1][w->p->kept - 1]) + word * 8
@@ -174,7 +172,7 @@ static void finish(const walk *w, const leaf *l, int64_t thread, bool second) {
 static void one_leaf(const walk *w, const leaf *l) {
     const int64_t parts = l->rows == REDUCE_LEAF ? w->s.classes : tess_ceil_div(w->s.classes, w->s.turns);
     int64_t at[32];
-    for (int second = 0; second < (l->one_look ? 1 : 2); second++) {
+    for (int second = 0; second < 2; second++) {
         for (int64_t part = 0; part < parts; part++)
             for (int64_t thread = 0; thread < w->s.threads; thread += 32) {
                 one_warp(w, l, part, thread, second);
@@ -220,8 +218,7 @@ void tess_reduce_predict_twice(const tess_problem *base, tess_gpu_prediction *ou
                         .rows = rows,
                         .means = unit * w.width * 8,
                         .to = w.leaves > 1 ? (set * w.width * w.leaves + number) * w.node
-                                           : tess_reduce_gpu_below(p, 1) + tess_reduce_gpu_place(p->kept_size, p->kept_stride[1], p->kept - 1, set),
-                        .one_look = w.s.once || (w.s.exact && rows == tess_min64(p->k, REDUCE_LEAF))};
+                                           : tess_reduce_gpu_below(p, 1) + tess_reduce_gpu_place(p->kept_size, p->kept_stride[1], p->kept - 1, set)};
         int k = 0;
         while (k < count && !(list[k].of.rows == rows && (list[k].of.from - l.from) % 32 == 0 && (list[k].of.means - l.means) % 32 == 0 &&
                               (list[k].of.to - l.to) % 32 == 0))

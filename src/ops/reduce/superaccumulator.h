@@ -28,6 +28,13 @@ typedef struct exact_sum {
 void tess_reduce_exact_carry(exact_part *part);
 void tess_reduce_exact_add_special(exact_part *part, double x);
 
+/* What is lost where x is added to *sum in f64 (Knuth, The Art of Computer Programming 2, 4.2.2: the sum of two); infinities and NaNs give a NaN. */
+TESS_INLINE double exact_dropped(double *sum, double x) {
+    const double before = *sum, after = before + x, of_x = after - before;
+    *sum = after;
+    return (before - (after - of_x)) + (x - of_x);
+}
+
 TESS_INLINE void exact_add(exact_part *part, double x) {
     uint64_t bits;
     memcpy(&bits, &x, 8);

@@ -455,15 +455,15 @@ static void tree_moments(void **state) {
     check_all("reduce/tree_moments", cases, TESS_COUNT(cases), false, 5);
 }
 
-/* Leaves of one class and of many, whole, short and both, sets that begin within vectors, last classes that are not full, bytes of one look and of two. */
+/* Leaves of one class and of many, whole, short and both, sets that begin within vectors, last classes that are not full. */
 static void tree_twice(void **state) {
     (void)state;
     static const counted cases[] = {
         {TESS_VAR, tess_f32, tess_f32, 3, {3, 1000, 33}, {0}, 1, {1}, 0}, {TESS_VAR, tess_f32, tess_f64, 3, {2, 10000, 9}, {0}, 1, {1}, 0},
         {TESS_STD, tess_f64, tess_f64, 2, {8192, 12}, {0}, 1, {0}, 0},    {TESS_VAR, tess_f64, tess_f64, 3, {3, 2501, 7}, {0}, 1, {1}, 0},
-        {TESS_VAR, tess_f16, tess_f32, 3, {2, 9001, 10}, {0}, 1, {1}, 0}, {TESS_VAR, tess_u8, tess_f64, 3, {2, 8193, 11}, {0}, 1, {1}, 0},
-        {TESS_VAR, tess_u8, tess_f64, 2, {16384, 5}, {0}, 1, {0}, 0},     {TESS_VAR, tess_i8, tess_f64, 3, {3, 3000, 17}, {0}, 1, {1}, 0},
-        {TESS_VAR, tess_bool, tess_f64, 3, {3, 700, 33}, {0}, 1, {1}, 0}, {TESS_VAR, tess_bf16, tess_f32, 3, {5, 14001, 3}, {0}, 1, {1}, 0},
+        {TESS_VAR, tess_f16, tess_f32, 3, {2, 9001, 10}, {0}, 1, {1}, 0}, {TESS_VAR, tess_u16, tess_f64, 3, {2, 8193, 11}, {0}, 1, {1}, 0},
+        {TESS_VAR, tess_i16, tess_f64, 2, {16384, 5}, {0}, 1, {0}, 0},    {TESS_VAR, tess_i16, tess_f64, 3, {3, 3000, 17}, {0}, 1, {1}, 0},
+        {TESS_VAR, tess_i32, tess_f64, 3, {3, 700, 33}, {0}, 1, {1}, 0},  {TESS_VAR, tess_bf16, tess_f32, 3, {5, 14001, 3}, {0}, 1, {1}, 0},
         {TESS_VAR, tess_f32, tess_f32, 3, {5, 7, 2}, {0}, 1, {1}, 0}};
     const int threads = tess_threads(context);
     assert_tess_ok(tess_set_threads(context, 1)); /* blocks come one after another, so none waits */
