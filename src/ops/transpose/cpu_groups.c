@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_groups.c - a short axis of 2, 3 or 4 beside a long one, as in pictures: planes to pixels and back.
+ * cpu_groups.c - a short axis beside a long one, as in pictures and in sound of several channels: planes to pixels and back.
  *
  * Tiles waste most of a line here. Whole vectors of groups become whole vectors of planes by permutes of bytes (simd/groups.h); plain loops take what is
  * left over, and everything where there are no such permutes. Large results are put together in L1 and go past the caches from there, in whole lines: a
@@ -13,108 +13,134 @@
 tess_status TESS_ISA_NAME(tess_transpose_groups)(const tess_problem *base, const tess_run *run);
 transpose_turn_groups TESS_ISA_NAME(tess_transpose_turn_groups);
 
+enum { MOST = TRANSPOSE_GROUP };
+
 typedef struct groups groups;
-/* n elements of each plane; planes lie `step` bytes apart, groups without gaps. */
+/* The bytes of each plane that were turned: whole vectors. Planes lie `step` bytes apart, groups without gaps. */
+typedef int64_t turn_vectors(const v_groups *tables, const char *restrict in, char *restrict out, int64_t step, int64_t bytes);
+/* n elements of each plane. */
 typedef void turn(const groups *g, const char *restrict in, char *restrict out, int64_t step, int64_t n);
 struct groups {
     turn *turn;
-    int64_t size, step; /* bytes of an element, between planes */
-    bool tabled;
+    turn_vectors *vectors;     /* NULL if all goes element by element */
+    int64_t count, size, step; /* elements of a group; bytes of an element, between planes */
     v_groups tables;
 };
 
 #if TESS_HAS_GROUPS
 enum { VECTOR = TESS_VECTOR_BYTES, AHEAD = 8192 }; /* bytes: the processor's own prefetchers stop where stores come between the loads */
-/* The bytes of each plane that were turned: whole vectors. */
-TESS_INLINE int64_t split_vectors(const int G, const groups *g, const char *restrict in, char *restrict out, int64_t step, int64_t bytes) {
+TESS_INLINE int64_t split_vectors(const int G, const v_groups *tables, const char *restrict in, char *restrict out, int64_t step, int64_t bytes) {
     int64_t at = 0;
-    for (; g->tabled && at + VECTOR <= bytes; at += VECTOR) {
-        v_bytes from[4];
-        for (int j = 0; j < G; j++) {
+    for (; at + VECTOR <= bytes; at += VECTOR) {
+        v_bytes from[TESS_GROUPS_MOST];
+        TESS_UNROLL for (int j = 0; j < G; j++) {
             tess_prefetch_l2(in + at * G + j * 64 + AHEAD);
             from[j] = v_groups_load(G, in + at * G, j);
         }
         for (int k = 0; k < G; k++)
-            v_bytes_store(out + k * step + at, v_groups_turn(G, &g->tables, k, from));
+            v_bytes_store(out + k * step + at, v_groups_turn(G, tables, k, from));
     }
     return at;
 }
-TESS_INLINE int64_t join_vectors(const int G, const groups *g, const char *restrict in, char *restrict out, int64_t step, int64_t bytes) {
+TESS_INLINE int64_t join_vectors(const int G, const v_groups *tables, const char *restrict in, char *restrict out, int64_t step, int64_t bytes) {
     int64_t at = 0;
-    for (; g->tabled && at + VECTOR <= bytes; at += VECTOR) {
-        v_bytes from[4];
-        for (int j = 0; j < G; j++) {
+    for (; at + VECTOR <= bytes; at += VECTOR) {
+        v_bytes from[TESS_GROUPS_MOST];
+        TESS_UNROLL for (int j = 0; j < G; j++) {
             tess_prefetch_l2(in + j * step + at + AHEAD);
             from[j] = v_bytes_load(in + j * step + at);
         }
         for (int k = 0; k < G; k++)
-            v_groups_store(G, out + at * G, k, v_groups_turn(G, &g->tables, k, from));
+            v_groups_store(G, out + at * G, k, v_groups_turn(G, tables, k, from));
     }
     return at;
 }
+#define VECTORS(kind, G)                                                                                                          \
+    static int64_t kind##_##G(const v_groups *tables, const char *restrict in, char *restrict out, int64_t step, int64_t bytes) { \
+        return kind##_vectors(G, tables, in, out, step, bytes);                                                                   \
+    }
+#define UP_TO_8(X, kind) X(kind, 2) X(kind, 3) X(kind, 4) X(kind, 5) X(kind, 6) X(kind, 7) X(kind, 8)
+#define UP_TO_16(X, kind) X(kind, 9) X(kind, 10) X(kind, 11) X(kind, 12) X(kind, 13) X(kind, 14) X(kind, 15) X(kind, 16)
+#define ENTRY(kind, G) [G] = kind##_##G,
+UP_TO_8(VECTORS, split)
+UP_TO_8(VECTORS, join)
+#if TESS_VECTOR_BYTES == 64
+UP_TO_16(VECTORS, split)
+UP_TO_16(VECTORS, join)
+static turn_vectors *const split_by[MOST + 1] = {UP_TO_8(ENTRY, split) UP_TO_16(ENTRY, split)};
+static turn_vectors *const join_by[MOST + 1] = {UP_TO_8(ENTRY, join) UP_TO_16(ENTRY, join)};
 #else
-#define split_vectors(G, g, in, out, step, bytes) 0
-#define join_vectors(G, g, in, out, step, bytes) 0
+static turn_vectors *const split_by[MOST + 1] = {UP_TO_8(ENTRY, split)};
+static turn_vectors *const join_by[MOST + 1] = {UP_TO_8(ENTRY, join)};
+#endif
+#else
+static turn_vectors *const split_by[MOST + 1], *const join_by[MOST + 1];
 #endif
 
 typedef struct sixteen {
     uint64_t half[2];
 } sixteen;
 
-#define GROUPS(S, type, G)                                                                                               \
-    static void split_##S##_##G(const groups *g, const char *restrict in, char *restrict out, int64_t step, int64_t n) { \
-        const int64_t done = split_vectors(G, g, in, out, step, n * S) / S;                                              \
-        (void)g;                                                                                                         \
-        for (int k = 0; k < G; k++)                                                                                      \
-            for (int64_t i = done; i < n; i++) {                                                                         \
-                type v;                                                                                                  \
-                memcpy(&v, in + (i * G + k) * S, S);                                                                     \
-                memcpy(out + k * step + i * S, &v, S);                                                                   \
-            }                                                                                                            \
-    }                                                                                                                    \
-    static void join_##S##_##G(const groups *g, const char *restrict in, char *restrict out, int64_t step, int64_t n) {  \
-        const int64_t done = join_vectors(G, g, in, out, step, n * S) / S;                                               \
-        (void)g;                                                                                                         \
-        for (int64_t i = done; i < n; i++)                                                                               \
-            for (int k = 0; k < G; k++) {                                                                                \
-                type v;                                                                                                  \
-                memcpy(&v, in + k * step + i * S, S);                                                                    \
-                memcpy(out + (i * G + k) * S, &v, S);                                                                    \
-            }                                                                                                            \
+/* What is left over of the vectors, or all. Compilers make more of a length of 2 to 4 that they know. */
+#define GROUPS(S, type)                                                                                                                    \
+    TESS_INLINE void split_rest_##S(const int64_t G, const char *restrict in, char *restrict out, int64_t step, int64_t done, int64_t n) { \
+        for (int64_t k = 0; k < G; k++)                                                                                                    \
+            for (int64_t i = done; i < n; i++) {                                                                                           \
+                type v;                                                                                                                    \
+                memcpy(&v, in + (i * G + k) * S, S);                                                                                       \
+                memcpy(out + k * step + i * S, &v, S);                                                                                     \
+            }                                                                                                                              \
+    }                                                                                                                                      \
+    TESS_INLINE void join_rest_##S(const int64_t G, const char *restrict in, char *restrict out, int64_t step, int64_t done, int64_t n) {  \
+        for (int64_t i = done; i < n; i++)                                                                                                 \
+            for (int64_t k = 0; k < G; k++) {                                                                                              \
+                type v;                                                                                                                    \
+                memcpy(&v, in + k * step + i * S, S);                                                                                      \
+                memcpy(out + (i * G + k) * S, &v, S);                                                                                      \
+            }                                                                                                                              \
+    }                                                                                                                                      \
+    EACH(split, S) EACH(join, S)
+#define EACH(kind, S)                                                                                                    \
+    static void kind##_each_##S(const groups *g, const char *restrict in, char *restrict out, int64_t step, int64_t n) { \
+        const int64_t done = g->vectors ? g->vectors(&g->tables, in, out, step, n * S) / S : 0;                          \
+        switch (g->count) {                                                                                              \
+        case 2: kind##_rest_##S(2, in, out, step, done, n); break;                                                       \
+        case 3: kind##_rest_##S(3, in, out, step, done, n); break;                                                       \
+        case 4: kind##_rest_##S(4, in, out, step, done, n); break;                                                       \
+        default: kind##_rest_##S(g->count, in, out, step, done, n); break;                                               \
+        }                                                                                                                \
     }
-#define GROUPS_OF(S, type) GROUPS(S, type, 2) GROUPS(S, type, 3) GROUPS(S, type, 4)
-GROUPS_OF(1, uint8_t)
-GROUPS_OF(2, uint16_t)
-GROUPS_OF(4, uint32_t)
-GROUPS_OF(8, uint64_t)
-GROUPS_OF(16, sixteen)
+GROUPS(1, uint8_t)
+GROUPS(2, uint16_t)
+GROUPS(4, uint32_t)
+GROUPS(8, uint64_t)
+GROUPS(16, sixteen)
 
-#define ROW(kind, S) \
-    { kind##_##S##_2, kind##_##S##_3, kind##_##S##_4 }
-static turn *const split[17][3] = {[1] = ROW(split, 1), [2] = ROW(split, 2), [4] = ROW(split, 4), [8] = ROW(split, 8), [16] = ROW(split, 16)};
-static turn *const join[17][3] = {[1] = ROW(join, 1), [2] = ROW(join, 2), [4] = ROW(join, 4), [8] = ROW(join, 8), [16] = ROW(join, 16)};
+static turn *const split_each[17] = {[1] = split_each_1, [2] = split_each_2, [4] = split_each_4, [8] = split_each_8, [16] = split_each_16};
+static turn *const join_each[17] = {[1] = join_each_1, [2] = join_each_2, [4] = join_each_4, [8] = join_each_8, [16] = join_each_16};
 
 /* bytes: of each plane. Tables take as long as the turning of some KiB. */
+enum { FEW = 4, LEAST = 4096 };
 static void prepare(groups *g, bool joins, int64_t count, int64_t size, int64_t step, int64_t bytes) {
-    enum { LEAST = 4096 };
-    g->turn = (joins ? join : split)[size][count - 2];
+    g->turn = (joins ? join_each : split_each)[size];
+    g->vectors = bytes >= LEAST ? (joins ? join_by : split_by)[count] : NULL;
+    g->count = count;
     g->size = size;
     g->step = step;
-    g->tabled = TESS_HAS_GROUPS && bytes >= LEAST;
-    if (g->tabled)
+    if (g->vectors)
         v_groups_make(&g->tables, (int)count, (int)size, joins);
 }
 
 bool TESS_ISA_NAME(tess_transpose_turn_groups)(char *dst, int64_t dst_step, const char *src, int64_t src_step, int64_t np, int64_t nq, int64_t size) {
     groups g;
-    const bool splits = np >= 2 && np <= 4 && src_step == np * size, joins = nq >= 2 && nq <= 4 && dst_step == nq * size;
-    if (size > 16 || !split[size][0] || !(splits || joins))
+    const bool splits = src_step == np * size && np <= MOST;
+    const int64_t count = splits ? np : nq, length = splits ? nq : np;
+    if (count < 2 || size > 16 || !split_each[size] || !(splits || dst_step == nq * size))
         return false;
-    if (splits)
-        prepare(&g, false, np, size, dst_step, nq * size);
-    else
-        prepare(&g, true, nq, size, src_step, np * size);
-    g.turn(&g, src, dst, g.step, splits ? nq : np);
+    if (count > FEW && (count > TESS_GROUPS_MOST || count > tess_transpose_group_most(size) || count * size % LINE == 0 || length * size < LEAST))
+        return false;
+    prepare(&g, !splits, count, size, splits ? dst_step : src_step, length * size);
+    g.turn(&g, src, dst, g.step, length);
     return true;
 }
 
@@ -135,28 +161,28 @@ static void join_block(const void *argument, const char *restrict in, char *rest
     g->turn(g, in, out, g->step, np);
 }
 
-/* Bytes of a plane that are turned in L1 at a time, up to LINE bytes before them that wait for the rest of their line, and bytes between planes, which then do
- * not begin in the same sets. */
-enum { STAGE = 1024, APART = LINE + STAGE + 64, PIECES = 64 };
+/* Bytes of a plane that are turned in L1 at a time, by planes; up to LINE bytes before them wait for the rest of their line. Planes do not begin in the same sets. */
+enum { STAGE = 1024, STAGE_OF_MANY = 512, PIECES = 64 };
+TESS_INLINE int64_t stage_of(int64_t planes) { return planes <= FEW ? STAGE : STAGE_OF_MANY; }
 
 static void split_past(const void *argument, const char *restrict in, char *restrict out, int64_t p, int64_t np, int64_t q, int64_t nq) {
     const groups *g = argument;
-    const int64_t size = g->size, most = STAGE / size;
-    _Alignas(64) char stage[4 * APART];
-    int64_t waits[4] = {0};
+    const int64_t size = g->size, most = stage_of(np) / size, apart = LINE + stage_of(np) + LINE;
+    _Alignas(64) char stage[MOST * (LINE + STAGE_OF_MANY + LINE)];
+    int64_t waits[MOST] = {0};
     (void)p;
     (void)q;
     for (int64_t done = 0, n; done < nq; done += n) {
         n = tess_min64(nq - done, most);
-        g->turn(g, in + done * np * size, stage + LINE, APART, n);
+        g->turn(g, in + done * np * size, stage + LINE, apart, n);
         for (int64_t k = 0; k < np; k++)
-            waits[k] = tess_put_lines(out + k * g->step + done * size, stage + k * APART, waits[k], n * size, done + n == nq);
+            waits[k] = tess_put_lines(out + k * g->step + done * size, stage + k * apart, waits[k], n * size, done + n == nq);
     }
 }
 static void join_past(const void *argument, const char *restrict in, char *restrict out, int64_t p, int64_t np, int64_t q, int64_t nq) {
     const groups *g = argument;
-    const int64_t size = g->size, most = STAGE / size;
-    _Alignas(64) char stage[LINE + 4 * STAGE];
+    const int64_t size = g->size, most = stage_of(nq) / size;
+    _Alignas(64) char stage[LINE + MOST * STAGE_OF_MANY];
     int64_t waits = 0;
     (void)p;
     (void)q;
@@ -175,11 +201,10 @@ tess_status TESS_ISA_NAME(tess_transpose_groups)(const tess_problem *base, const
     transpose_plane plane;
     groups g;
     tess_transpose_plane_of(&plane, problem, false);
-    const int64_t length = (large ? PIECES * STAGE : BLOCK) / size;
-    if (plane.q_in == plane.p_size * size && plane.p_size <= 4) {
-        prepare(&g, false, plane.p_size, size, plane.p_out, problem->in.count * size);
-        return tess_transpose_blocks(problem, run, &plane, 4, length, 1, size, large ? split_past : split_block, &g);
-    }
-    prepare(&g, true, plane.q_size, size, plane.q_in, problem->in.count * size);
-    return tess_transpose_blocks(problem, run, &plane, length, 4, 1, size, large ? join_past : join_block, &g);
+    const bool splits = tess_transpose_splits(problem, &plane);
+    const int64_t count = splits ? plane.p_size : plane.q_size, length = (large ? PIECES * stage_of(count) : BLOCK) / size;
+    prepare(&g, !splits, count, size, splits ? plane.p_out : plane.q_in, problem->in.count / count * size);
+    if (splits)
+        return tess_transpose_blocks(problem, run, &plane, MOST, length, 1, size, large ? split_past : split_block, &g);
+    return tess_transpose_blocks(problem, run, &plane, length, MOST, 1, size, large ? join_past : join_block, &g);
 }

@@ -68,17 +68,42 @@ static bool tiles_pay(const tess_problem *base, const char **why) {
     return plane.p_size >= tess_max64(side, COLUMNS) && plane.q_size >= tess_max64(side, ROWS);
 }
 
+bool tess_transpose_splits(const transpose_problem *problem, const transpose_plane *plane) {
+    return plane->p_size >= 2 && plane->p_size <= TRANSPOSE_GROUP && plane->p_in == problem->size && plane->q_in == plane->p_size * problem->size;
+}
+
 static bool groups_applicable(const tess_problem *base, const char **why) {
     const transpose_problem *problem = (const transpose_problem *)base;
-    int64_t size = problem->size;
     transpose_plane plane;
     if (!elsewhere(base, why))
         return false;
     tess_transpose_plane_of(&plane, problem, false);
-    *why = "needs an axis of 2, 3 or 4, that lies without gaps beside another one";
-    bool split = plane.p_size >= 2 && plane.p_size <= 4 && plane.q_in == plane.p_size * size;
-    bool join = plane.q_size >= 2 && plane.q_size <= 4 && plane.p_out == plane.q_size * size && plane.p_size > 1;
-    return plane.p_in == size && plane.q_out == size && (split || join);
+    *why = "needs an axis of 2 to 16, that lies without gaps beside another one";
+    const bool join = plane.q_size >= 2 && plane.q_size <= TRANSPOSE_GROUP && plane.p_out == plane.q_size * problem->size && plane.p_size > 1;
+    return plane.p_in == problem->size && plane.q_out == problem->size && (tess_transpose_splits(problem, &plane) || join);
+}
+
+/* As measured on a Zen 4 (notes-cpu.md): tables of permutes take as long as the turning of some KiB, each result as many permutes as the group has pairs. */
+static int64_t longest_group(const transpose_problem *problem, bool splits) {
+    if (problem->base.context->slot == TESS_SLOT_AVX2)
+        return 8;
+    if (problem->base.context->slot != TESS_SLOT_AVX512)
+        return 4;
+    if (problem->size > 1 && problem->base.bytes / 2 >= TRANSPOSE_LARGE)
+        return splits && problem->size >= 8 ? 9 : TRANSPOSE_GROUP - 1; /* tiles of part of a line want lines more than once */
+    return tess_transpose_group_most(problem->size);
+}
+static bool groups_pay(const tess_problem *base, const char **why) {
+    enum { FEW = 4, PLANE = 4096, ROW = 256, LINE = 64 };
+    const transpose_problem *problem = (const transpose_problem *)base;
+    transpose_plane plane;
+    tess_transpose_plane_of(&plane, problem, false);
+    const bool splits = tess_transpose_splits(problem, &plane);
+    const int64_t count = splits ? plane.p_size : plane.q_size, row = (splits ? plane.q_size : plane.p_size) * problem->size;
+    *why = "groups of more than 4 need permutes of bytes, planes of 4 KiB and 256 bytes of each at a time; of whole lines, and long ones in the "
+           "caches, tiles are quicker";
+    return count <= FEW || (count <= longest_group(problem, splits) && row >= ROW && problem->in.count / count * problem->size >= PLANE &&
+                            count * problem->size % LINE != 0);
 }
 
 /* As measured on a Zen 5 (notes-cpu.md): what is no permute goes element by element, and tiles and groups that have something to run along are quicker. */
@@ -171,7 +196,8 @@ static const tess_strategy rows[] = {
      .idea = "a short axis beside a long one: planes to pixels and back, by permutes of bytes of whole vectors",
      .source = "-",
      .run = TESS_RUNS(tess_transpose_groups),
-     .applicable = groups_applicable},
+     .applicable = groups_applicable,
+     .sensible = groups_pay},
     {.name = "transpose/picks",
      .idea = "rows whose elements lie near each other in in: permutes of the bytes of one or two vectors",
      .source = "-",

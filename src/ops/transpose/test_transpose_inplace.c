@@ -79,8 +79,9 @@ static void in_place_rectangles(void **state) {
     for (int64_t m = 1; m <= 24; m++) /* every pair of small sizes; elements of 2000 bytes and more take the passes, the others the copy */
         for (int64_t n = 1; n <= 24; n++)
             in_place((int64_t[]){1 + (m + n) % 2, m, n, (m * n) % 3 == 0 ? 1 + 40000 / (m * n) : 1 + m % 5}, sized[(m + n) % 3], &random, NULL);
-    static const int64_t pairs[][2] = {{1, 5000},  {5000, 1},  {2, 20011},  {20011, 2},  {97, 1009}, {1009, 97}, {256, 512}, {512, 256},
-                                       {360, 240}, {240, 360}, {127, 1270}, {1270, 127}, {333, 334}, {3, 30000}, {30000, 3}, {128, 4096}};
+    static const int64_t pairs[][2] = {{1, 5000},  {5000, 1},  {2, 20011},  {20011, 2},  {97, 1009},  {1009, 97},  {256, 512}, {512, 256},
+                                       {360, 240}, {240, 360}, {127, 1270}, {1270, 127}, {333, 334},  {3, 30000},  {30000, 3}, {128, 4096},
+                                       {5, 40000}, {40000, 5}, {7, 30001},  {30001, 7},  {11, 20000}, {20001, 11}, {16, 19999}};
     for (int p = 0; p < TESS_COUNT(pairs); p++)
         for (int t = 0; t < 5; t++)
             in_place((int64_t[]){1, pairs[p][0], pairs[p][1], 1}, sized[t], &random,

@@ -72,7 +72,14 @@ tess_status tess_transpose_blocks(const transpose_problem *problem, const tess_r
  * memory, not in a cache. */
 typedef void transpose_turn(char *dst, int64_t dst_step, const char *src, int64_t src_step, int64_t np, int64_t nq, int64_t size, bool ahead);
 
-/* cpu_groups.c: the same for 2 to 4 elements or rows that follow each other without a gap; false, and nothing was done, for anything else. */
+enum { TRANSPOSE_GROUP = 16 }; /* elements of a group (cpu_groups.c), at most */
+/* Groups that permutes of bytes turn quicker than tiles do, in the caches. */
+TESS_INLINE int64_t tess_transpose_group_most(int64_t size) { return size == 1 ? TRANSPOSE_GROUP : size <= 4 ? 10 : size == 8 ? 8 : 6; }
+
+/* Whether rows of p follow each other as groups: a matrix of few columns; or else, of what `groups` takes, of few rows. */
+bool tess_transpose_splits(const transpose_problem *problem, const transpose_plane *plane);
+
+/* cpu_groups.c: the same for a few elements or rows that follow each other without a gap; false, and nothing was done, for anything else. */
 typedef bool transpose_turn_groups(char *dst, int64_t dst_step, const char *src, int64_t src_step, int64_t np, int64_t nq, int64_t size);
 
 /* Copies of short runs without a call. */
