@@ -178,6 +178,10 @@ void gpu_works_transpose(gpu_bench *b) {
                  {"short f16 2 x 1572274 x 10", tess_f16, 3, {2, 1572274, 10}, {1, 0, 2}},
                  {"short f16 3 x 16 Mi x 5", tess_f16, 3, {3, 16 << 20, 5}, {2, 1, 0}},
                  {"short f32 12 x 1 Mi x 20", tess_f32, 3, {12, 1 << 20, 20}, {2, 1, 0}},
+                 {"image u8 16384 x 12000 x 3, reversed", tess_u8, 3, {16384, 12000, 3}, {2, 1, 0}},
+                 {"image u8 3 x 12000 x 16384, reversed", tess_u8, 3, {3, 12000, 16384}, {2, 1, 0}},
+                 {"image f32 8001 x 5999 x 3, reversed", tess_f32, 3, {8001, 5999, 3}, {2, 1, 0}},
+                 {"image f32 3 x 5999 x 8001, reversed", tess_f32, 3, {3, 5999, 8001}, {2, 1, 0}},
                  {"copy f32 32768 x 32768", tess_f32, 2, {32768, 32768}, {0, 1}}};
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
         int64_t count = 1, in_shape[4], out_shape[4];

@@ -36,6 +36,45 @@ void tess_transpose_plane_of(transpose_plane *plane, const transpose_problem *pr
     }
 }
 
+bool tess_transpose_splits(const transpose_problem *problem, const transpose_plane *plane) {
+    return plane->p_size >= 2 && plane->p_size <= TRANSPOSE_GROUP && plane->p_in == problem->size && plane->q_in == plane->p_size * problem->size;
+}
+
+static int axis_of(const transpose_problem *problem, int which, int64_t step, int64_t most) {
+    for (int d = 0; d < problem->ndim; d++)
+        if (problem->stride[which][d] == step && problem->shape[d] > 1 && problem->shape[d] <= most)
+            return d;
+    return -1;
+}
+bool tess_transpose_turned_of(transpose_turned *turned, transpose_plane *plane, const transpose_problem *problem) {
+    for (int which = 0; which < 2; which++) {
+        const int group = axis_of(problem, which, problem->size, TRANSPOSE_GROUP), other = axis_of(problem, !which, problem->size, INT64_MAX);
+        const int above = group < 0 ? -1 : axis_of(problem, which, problem->shape[group] * problem->size, INT64_MAX);
+        if (above < 0 || other < 0 || group == other || above == other)
+            continue;
+        const int p = which == TRANSPOSE_IN ? above : other, q = which == TRANSPOSE_IN ? other : above;
+        turned->group = group;
+        turned->splits = which == TRANSPOSE_IN;
+        plane->ndim = 0;
+        plane->count = 1;
+        plane->p_size = problem->shape[p];
+        plane->p_in = problem->stride[TRANSPOSE_IN][p];
+        plane->p_out = problem->stride[TRANSPOSE_OUT][p];
+        plane->q_size = problem->shape[q];
+        plane->q_in = problem->stride[TRANSPOSE_IN][q];
+        plane->q_out = problem->stride[TRANSPOSE_OUT][q];
+        for (int d = 0; d < problem->ndim; d++) {
+            if (d == group || d == p || d == q)
+                continue;
+            plane->shape[plane->ndim] = problem->shape[d];
+            plane->stride[TRANSPOSE_IN][plane->ndim] = problem->stride[TRANSPOSE_IN][d];
+            plane->stride[TRANSPOSE_OUT][plane->ndim++] = problem->stride[TRANSPOSE_OUT][d];
+            plane->count *= problem->shape[d];
+        }
+        return true;
+    }
+    return false;
+}
 typedef struct job {
     const char *in;
     char *out;

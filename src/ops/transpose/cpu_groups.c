@@ -11,30 +11,34 @@
 #include "simd/groups.h"
 
 tess_status TESS_ISA_NAME(tess_transpose_groups)(const tess_problem *base, const tess_run *run);
+tess_status TESS_ISA_NAME(tess_transpose_turned_groups)(const tess_problem *base, const tess_run *run);
 transpose_turn_groups TESS_ISA_NAME(tess_transpose_turn_groups);
+transpose_turn TESS_ISA_NAME(tess_transpose_turn);
 
 enum { MOST = TRANSPOSE_GROUP };
 
 typedef struct groups groups;
 /* The bytes of each plane that were turned: whole vectors. Planes lie `step` bytes apart, groups without gaps. */
-typedef int64_t turn_vectors(const v_groups *tables, const char *restrict in, char *restrict out, int64_t step, int64_t bytes);
+typedef int64_t turn_vectors(const v_groups *tables, const char *restrict in, char *restrict out, int64_t step, int64_t bytes, int64_t ahead);
 /* n elements of each plane. */
 typedef void turn(const groups *g, const char *restrict in, char *restrict out, int64_t step, int64_t n);
 struct groups {
     turn *turn;
     turn_vectors *vectors;     /* NULL if all goes element by element */
+    int64_t ahead;             /* bytes to the lines that are asked for */
     int64_t count, size, step; /* elements of a group; bytes of an element, between planes */
     v_groups tables;
 };
 
 #if TESS_HAS_GROUPS
-enum { VECTOR = TESS_VECTOR_BYTES, AHEAD = 8192 }; /* bytes: the processor's own prefetchers stop where stores come between the loads */
-TESS_INLINE int64_t split_vectors(const int G, const v_groups *tables, const char *restrict in, char *restrict out, int64_t step, int64_t bytes) {
+enum { VECTOR = TESS_VECTOR_BYTES }; /* bytes: the processor's own prefetchers stop where stores come between the loads */
+TESS_INLINE int64_t split_vectors(const int G, const v_groups *tables, const char *restrict in, char *restrict out, int64_t step, int64_t bytes,
+                                  int64_t ahead) {
     int64_t at = 0;
     for (; at + VECTOR <= bytes; at += VECTOR) {
         v_bytes from[TESS_GROUPS_MOST];
         TESS_UNROLL for (int j = 0; j < G; j++) {
-            tess_prefetch_l2(in + at * G + j * 64 + AHEAD);
+            tess_prefetch_l2(in + at * G + j * 64 + ahead);
             from[j] = v_groups_load(G, in + at * G, j);
         }
         for (int k = 0; k < G; k++)
@@ -42,12 +46,13 @@ TESS_INLINE int64_t split_vectors(const int G, const v_groups *tables, const cha
     }
     return at;
 }
-TESS_INLINE int64_t join_vectors(const int G, const v_groups *tables, const char *restrict in, char *restrict out, int64_t step, int64_t bytes) {
+TESS_INLINE int64_t join_vectors(const int G, const v_groups *tables, const char *restrict in, char *restrict out, int64_t step, int64_t bytes,
+                                 int64_t ahead) {
     int64_t at = 0;
     for (; at + VECTOR <= bytes; at += VECTOR) {
         v_bytes from[TESS_GROUPS_MOST];
         TESS_UNROLL for (int j = 0; j < G; j++) {
-            tess_prefetch_l2(in + j * step + at + AHEAD);
+            tess_prefetch_l2(in + j * step + at + ahead);
             from[j] = v_bytes_load(in + j * step + at);
         }
         for (int k = 0; k < G; k++)
@@ -55,9 +60,9 @@ TESS_INLINE int64_t join_vectors(const int G, const v_groups *tables, const char
     }
     return at;
 }
-#define VECTORS(kind, G)                                                                                                          \
-    static int64_t kind##_##G(const v_groups *tables, const char *restrict in, char *restrict out, int64_t step, int64_t bytes) { \
-        return kind##_vectors(G, tables, in, out, step, bytes);                                                                   \
+#define VECTORS(kind, G)                                                                                                                         \
+    static int64_t kind##_##G(const v_groups *tables, const char *restrict in, char *restrict out, int64_t step, int64_t bytes, int64_t ahead) { \
+        return kind##_vectors(G, tables, in, out, step, bytes, ahead);                                                                           \
     }
 #define UP_TO_8(X, kind) X(kind, 2) X(kind, 3) X(kind, 4) X(kind, 5) X(kind, 6) X(kind, 7) X(kind, 8)
 #define UP_TO_16(X, kind) X(kind, 9) X(kind, 10) X(kind, 11) X(kind, 12) X(kind, 13) X(kind, 14) X(kind, 15) X(kind, 16)
@@ -102,7 +107,7 @@ typedef struct sixteen {
     EACH(split, S) EACH(join, S)
 #define EACH(kind, S)                                                                                                    \
     static void kind##_each_##S(const groups *g, const char *restrict in, char *restrict out, int64_t step, int64_t n) { \
-        const int64_t done = g->vectors ? g->vectors(&g->tables, in, out, step, n * S) / S : 0;                          \
+        const int64_t done = g->vectors ? g->vectors(&g->tables, in, out, step, n * S, g->ahead) / S : 0;                \
         switch (g->count) {                                                                                              \
         case 2: kind##_rest_##S(2, in, out, step, done, n); break;                                                       \
         case 3: kind##_rest_##S(3, in, out, step, done, n); break;                                                       \
@@ -120,13 +125,14 @@ static turn *const split_each[17] = {[1] = split_each_1, [2] = split_each_2, [4]
 static turn *const join_each[17] = {[1] = join_each_1, [2] = join_each_2, [4] = join_each_4, [8] = join_each_8, [16] = join_each_16};
 
 /* bytes: of each plane. Tables take as long as the turning of some KiB. */
-enum { FEW = 4, LEAST = 4096 };
+enum { FEW = 4, LEAST = 4096, AHEAD = 8192 };
 static void prepare(groups *g, bool joins, int64_t count, int64_t size, int64_t step, int64_t bytes) {
     g->turn = (joins ? join_each : split_each)[size];
     g->vectors = bytes >= LEAST ? (joins ? join_by : split_by)[count] : NULL;
     g->count = count;
     g->size = size;
     g->step = step;
+    g->ahead = AHEAD;
     if (g->vectors)
         v_groups_make(&g->tables, (int)count, (int)size, joins);
 }
@@ -207,4 +213,68 @@ tess_status TESS_ISA_NAME(tess_transpose_groups)(const tess_problem *base, const
     if (splits)
         return tess_transpose_blocks(problem, run, &plane, MOST, length, 1, size, large ? split_past : split_block, &g);
     return tess_transpose_blocks(problem, run, &plane, length, MOST, 1, size, large ? join_past : join_block, &g);
+}
+
+/* ---- groups in rows that are turned, too: a picture of columns of pixels to planes of rows, and back ---- */
+
+/* Bytes of a block's rows, plane by plane, along the groups and across them; of the buffer in L2 between the two steps; rows of groups to the one that is asked for. */
+enum { TURNED_WIDE = 512, TURNED_HIGH = 256, TURNED_STAGE = 192 << 10, ROWS_AHEAD = 12 };
+
+typedef struct turned {
+    groups g;
+    int64_t wide, high;   /* a block: elements of a plane */
+    int64_t pitch, plane; /* of the buffer: between rows and planes */
+    int64_t c_in, c_out;  /* between a group's elements, or planes */
+    int64_t w_out, w_in;
+    bool ahead;
+} turned;
+
+/* Columns q of nq rows, np groups each, to the buffer by planes, and each plane from there to the result. */
+static void split_turned(const void *argument, const char *restrict in, char *restrict out, int64_t p, int64_t np, int64_t q, int64_t nq) {
+    const turned *t = argument;
+    const groups *g = &t->g;
+    _Alignas(64) char stage[TURNED_STAGE];
+    (void)p;
+    (void)q;
+    for (int64_t i = 0; i < nq; i++)
+        g->turn(g, in + i * t->w_in, stage + i * t->pitch, t->plane, np);
+    for (int64_t k = 0; k < g->count; k++)
+        TESS_ISA_NAME(tess_transpose_turn)(out + k * t->c_out, t->w_out, stage + k * t->plane, t->pitch, np, nq, g->size, false);
+}
+static void join_turned(const void *argument, const char *restrict in, char *restrict out, int64_t p, int64_t np, int64_t q, int64_t nq) {
+    const turned *t = argument;
+    const groups *g = &t->g;
+    _Alignas(64) char stage[TURNED_STAGE];
+    (void)p;
+    (void)q;
+    for (int64_t k = 0; k < g->count; k++)
+        TESS_ISA_NAME(tess_transpose_turn)(stage + k * t->plane, t->pitch, in + k * t->c_in, t->w_in, np, nq, g->size, t->ahead);
+    for (int64_t i = 0; i < np; i++)
+        g->turn(g, stage + i * t->pitch, out + i * t->w_out, t->plane, nq);
+}
+
+tess_status TESS_ISA_NAME(tess_transpose_turned_groups)(const tess_problem *base, const tess_run *run) {
+    const transpose_problem *problem = (const transpose_problem *)base;
+    const int64_t size = problem->size;
+    transpose_turned axes;
+    transpose_plane plane;
+    turned t;
+    tess_transpose_turned_of(&axes, &plane, problem);
+    const int64_t count = problem->shape[axes.group];
+    for (int64_t wide = TURNED_WIDE / size, high = TURNED_HIGH / size;; wide > high ? (wide /= 2) : (high /= 2)) {
+        t.wide = wide;
+        t.high = high;
+        t.pitch = (axes.splits ? wide : high) * size + LINE;
+        t.plane = t.pitch * (axes.splits ? high : wide) + LINE;
+        if (count * t.plane <= TURNED_STAGE)
+            break;
+    }
+    t.c_in = problem->stride[TRANSPOSE_IN][axes.group];
+    t.c_out = problem->stride[TRANSPOSE_OUT][axes.group];
+    t.w_in = plane.q_in;
+    t.w_out = plane.p_out;
+    t.ahead = problem->base.bytes / 2 >= TRANSPOSE_LARGE;
+    prepare(&t.g, !axes.splits, count, size, t.plane, problem->in.count / count * size);
+    t.g.ahead = axes.splits ? ROWS_AHEAD * t.w_in : 0;
+    return tess_transpose_blocks(problem, run, &plane, t.wide, t.high, 1, count * size, axes.splits ? split_turned : join_turned, &t);
 }

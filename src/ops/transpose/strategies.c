@@ -7,6 +7,7 @@
 
 TESS_DECLARE_RUN(tess_transpose_small);
 TESS_DECLARE_RUN(tess_transpose_groups);
+TESS_DECLARE_RUN(tess_transpose_turned_groups);
 TESS_DECLARE_RUN(tess_transpose_picks);
 TESS_DECLARE_RUN(tess_transpose_tiles);
 TESS_DECLARE_RUN(tess_transpose_runs);
@@ -68,10 +69,6 @@ static bool tiles_pay(const tess_problem *base, const char **why) {
     return plane.p_size >= tess_max64(side, COLUMNS) && plane.q_size >= tess_max64(side, ROWS);
 }
 
-bool tess_transpose_splits(const transpose_problem *problem, const transpose_plane *plane) {
-    return plane->p_size >= 2 && plane->p_size <= TRANSPOSE_GROUP && plane->p_in == problem->size && plane->q_in == plane->p_size * problem->size;
-}
-
 static bool groups_applicable(const tess_problem *base, const char **why) {
     const transpose_problem *problem = (const transpose_problem *)base;
     transpose_plane plane;
@@ -104,6 +101,28 @@ static bool groups_pay(const tess_problem *base, const char **why) {
            "caches, tiles are quicker";
     return count <= FEW || (count <= longest_group(problem, splits) && row >= ROW && problem->in.count / count * problem->size >= PLANE &&
                             count * problem->size % LINE != 0);
+}
+
+static bool turned_applicable(const tess_problem *base, const char **why) {
+    transpose_turned turned;
+    transpose_plane plane;
+    if (!elsewhere(base, why))
+        return false;
+    *why = "needs an axis of 2 to 16 without gaps in one array, one that steps over such groups, and a third one without gaps in the other array";
+    return tess_transpose_turned_of(&turned, &plane, (const transpose_problem *)base);
+}
+
+/* As measured on a Zen 4 (notes-cpu.md). */
+static bool turned_pay(const tess_problem *base, const char **why) {
+    enum { MOST = 6, PLANE = 4096, SIDE = 48 };
+    const transpose_problem *problem = (const transpose_problem *)base;
+    transpose_turned turned;
+    transpose_plane plane;
+    tess_transpose_turned_of(&turned, &plane, problem);
+    const int64_t count = problem->shape[turned.group], longest = longest_group(problem, turned.splits);
+    *why = "needs permutes of bytes, groups of at most 6 elements (16 of a byte, AVX2: 8), matrices of 48 x 48 and 4 KiB in each plane";
+    return longest > 4 && count <= (problem->size == 1 ? longest : MOST) && plane.p_size >= SIDE && plane.q_size >= SIDE &&
+           problem->in.count / count * problem->size >= PLANE;
 }
 
 /* As measured on a Zen 5 (notes-cpu.md): what is no permute goes element by element, and tiles and groups that have something to run along are quicker. */
@@ -198,6 +217,12 @@ static const tess_strategy rows[] = {
      .run = TESS_RUNS(tess_transpose_groups),
      .applicable = groups_applicable,
      .sensible = groups_pay},
+    {.name = "transpose/turned_groups",
+     .idea = "the same in rows that are turned, too, as in pictures of another order of axes: a block by planes in L2, plane by plane in tiles",
+     .source = "-",
+     .run = TESS_RUNS(tess_transpose_turned_groups),
+     .applicable = turned_applicable,
+     .sensible = turned_pay},
     {.name = "transpose/picks",
      .idea = "rows whose elements lie near each other in in: permutes of the bytes of one or two vectors",
      .source = "-",

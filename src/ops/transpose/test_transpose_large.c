@@ -212,6 +212,37 @@ static void pixels_and_planes(void **state) {
             }
 }
 
+/* n x h x w x c to c x n x w x h, and back: blocks of groups by planes, with rows and columns left over; long groups, whose blocks are lower and narrower. */
+static void pictures_turned(void **state) {
+    (void)state;
+    static const int apart[] = {3, 0, 2, 1}, together[] = {1, 3, 2, 0};
+    static const int64_t sides[][3] = {{2, 67, 131}, {1, 300, 517}, {3, 5, 1031}, {1, 1030, 9}};
+    uint64_t random = 47;
+    for (int t = 0; t < 5; t++)
+        for (int64_t group = 2; group <= 16; group++) {
+            const int64_t *side = sides[(t + group) % TESS_COUNT(sides)], n = side[0], h = side[1], w = side[2],
+                          size = (int64_t)tess_type_size(sized[t]);
+            const int64_t count = n * h * w * group, offset = group % 3 * size;
+            int64_t pixels[] = {n, h, w, group}, planes[] = {group, n, w, h};
+            blocks b = begin(&random, size, count, count * size + 128), back = begin(&random, size, count, count * size + 128);
+            for (int64_t c = 0, at = 0; c < group; c++)
+                for (int64_t a = 0; a < n; a++)
+                    for (int64_t x = 0; x < w; x++)
+                        for (int64_t y = 0; y < h; y++, at++) {
+                            const int64_t pixel = ((a * h + y) * w + x) * group + c;
+                            expect(&b, offset + at * size, pixel);
+                            expect(&back, offset + pixel * size, at);
+                        }
+            DLTensor from = tess_view(b.in, sized[t], 4, pixels, NULL), to = tess_view(b.out, sized[t], 4, planes, NULL);
+            to.byte_offset = (uint64_t)offset;
+            end(&b, &from, &to, (tess_transpose_options){.perm = apart, .nperm = 4, .call.strategy = "transpose/turned_groups"});
+            from = tess_view(back.in, sized[t], 4, planes, NULL);
+            to = tess_view(back.out, sized[t], 4, pixels, NULL);
+            to.byte_offset = (uint64_t)offset;
+            end(&back, &from, &to, (tess_transpose_options){.perm = together, .nperm = 4, .call.strategy = "transpose/turned_groups"});
+        }
+}
+
 /* Short runs whose rows change places, (1, 0, 2): rows of out that begin at lines, or anywhere, so that ends of lines wait from one piece of a row to the next. */
 static void short_runs(void **state) {
     (void)state;
@@ -267,9 +298,11 @@ static void picks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_results),        cmocka_unit_test(long_runs),        cmocka_unit_test(tiles_left_over),
-        cmocka_unit_test(rows_that_share_sets), cmocka_unit_test(batches_reversed), cmocka_unit_test(by_way_of_buffers),
-        cmocka_unit_test(pixels_and_planes),    cmocka_unit_test(short_runs),       cmocka_unit_test(picks),
+        cmocka_unit_test(large_results),     cmocka_unit_test(long_runs),
+        cmocka_unit_test(tiles_left_over),   cmocka_unit_test(rows_that_share_sets),
+        cmocka_unit_test(batches_reversed),  cmocka_unit_test(by_way_of_buffers),
+        cmocka_unit_test(pixels_and_planes), cmocka_unit_test(pictures_turned),
+        cmocka_unit_test(short_runs),        cmocka_unit_test(picks),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

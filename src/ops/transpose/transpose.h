@@ -79,6 +79,14 @@ TESS_INLINE int64_t tess_transpose_group_most(int64_t size) { return size == 1 ?
 /* Whether rows of p follow each other as groups: a matrix of few columns; or else, of what `groups` takes, of few rows. */
 bool tess_transpose_splits(const transpose_problem *problem, const transpose_plane *plane);
 
+/* Groups in rows that are turned, too: an axis of a few elements without gaps in one array (group), one that steps over groups there, and a third one without gaps in the
+ * other array. splits: the groups are in's. False, and nothing is said, where there are none. The plane is the matrix of the other two axes; without the group's. */
+typedef struct transpose_turned {
+    int group;
+    bool splits;
+} transpose_turned;
+bool tess_transpose_turned_of(transpose_turned *turned, transpose_plane *plane, const transpose_problem *problem);
+
 /* cpu_groups.c: the same for a few elements or rows that follow each other without a gap; false, and nothing was done, for anything else. */
 typedef bool transpose_turn_groups(char *dst, int64_t dst_step, const char *src, int64_t src_step, int64_t np, int64_t nq, int64_t size);
 
