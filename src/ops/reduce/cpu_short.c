@@ -13,6 +13,7 @@
 #include "ops/reduce/short_tiny.h"
 #include "ops/reduce/short_trees.h"
 #include "ops/reduce/short_whole.h"
+#include "ops/transpose/transpose.h"
 #include "simd/gather.h"
 #include "simd/tile.h"
 
@@ -90,6 +91,7 @@ static void turn_8(char *to, int64_t to_step, const char *from, int64_t from_ste
 SHORT(f32, float, turn_4)
 SHORT(f64, double, turn_8)
 
+transpose_turn_groups TESS_ISA_NAME(tess_transpose_turn_groups);
 extern const reduce_short_kernels TESS_ISA_NAME(tess_reduce_short_kernels);
 const reduce_short_kernels TESS_ISA_NAME(tess_reduce_short_kernels) = {
     .add = {[tess_f32] = short_f32, [tess_f64] = short_f64},
@@ -131,6 +133,7 @@ const reduce_short_kernels TESS_ISA_NAME(tess_reduce_short_kernels) = {
     .moments = {SHORT_TREES_MOMENTS},
     .means = {SHORT_TREES_MEANS},
     .variances = short_variances,
+    .join = TESS_ISA_NAME(tess_transpose_turn_groups),
     .turn = {[1] = turn_1, [2] = turn_2, [4] = turn_4, [8] = turn_8, [16] = turn_16},
     .lines = {[1] = lines_1, [2] = lines_2},
 };

@@ -35,9 +35,11 @@ static size_t workspace(const reduce_problem *p, int threads) {
     const int64_t across = across_size(p), abreast = tess_reduce_abreast_size(p, threads);
     if (abreast > 0)
         return (size_t)(abreast * threads);
+    if (tess_reduce_places(p))
+        return tess_reduce_places_workspace(threads);
     if (across > 0)
         return (size_t)(across * threads + tess_ceil_div(p->k, REDUCE_LEAF) * (int64_t)tess_type_size(p->acc));
-    return (size_t)((2 * half_buffer(p) + tess_reduce_window_size(p)) * threads) +
+    return (size_t)((2 * half_buffer(p) + tess_reduce_window_size(p, threads)) * threads) +
            (threads > 1 ? sizeof(reduce_node) * (size_t)(2 * PIECES_A_THREAD * threads + 2) : 0);
 }
 
@@ -206,6 +208,16 @@ static tess_status fold_across(const leaves_job *job) {
     return TESS_OK;
 }
 
+static tess_status fold_places(const leaves_job *job) {
+    for (int64_t task = 0, in_offset, out_offset; task < job->p->outputs; task++) {
+        reduce_node node;
+        reduce_task_place(job->p, task, &in_offset, &out_offset);
+        TESS_TRY(tess_reduce_place(job, job->run->in + in_offset, &node));
+        store(job, &node, out_offset);
+    }
+    return TESS_OK;
+}
+
 /* Extremes and places lose 2 to 4 % by asking for huge pages (notes-cpu.md). */
 static bool asks_for_pages(const reduce_problem *p) {
     enum { WORTH_A_LOOK = 16 << 20 }; /* bytes: half a millisecond */
@@ -243,12 +255,14 @@ static tess_status fold_all(const tess_problem *problem, const tess_run *run, bo
                       .straighten = tess_straightener_for(run->slot, p->in.itemsize),
                       .in_place = in_place,
                       .end = reduce_end(p, run->in),
-                      .window_size = tess_reduce_window_size(p),
-                      .buffer_size = 2 * half_buffer(p) + tess_reduce_window_size(p),
+                      .window_size = tess_reduce_window_size(p, run->threads),
+                      .buffer_size = 2 * half_buffer(p) + tess_reduce_window_size(p, run->threads),
                       .split = INT64_MAX};
     const reduce_row_kernels *rows = job.kernels->rows;
     if (tess_reduce_abreast_size(p, run->threads) > 0)
         return tess_reduce_abreast(&job);
+    if (tess_reduce_places(p))
+        return fold_places(&job);
     if (across_size(p) > 0)
         return fold_across(&job);
     if (p->in.type == p->load)

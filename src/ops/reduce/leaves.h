@@ -54,7 +54,7 @@ void tess_reduce_fold_leaf(leaf_worker *w, int64_t first, int64_t n, reduce_node
 void tess_reduce_fold_subtree(leaf_worker *w, int64_t begin, int64_t end, reduce_node *node);
 
 /* leaf_window.c: bytes of a thread's window, 0 where elements are not folded so; element `first` of those at `base`, and with it as many of the *n as lie behind it. */
-int64_t tess_reduce_window_size(const reduce_problem *p);
+int64_t tess_reduce_window_size(const reduce_problem *p, int threads);
 const char *tess_reduce_window(leaf_window *window, const leaves_job *job, const char *base, int64_t first, int64_t *n);
 
 /* leaf_beside.c and leaf_tiles.c fold all leaves of an output, by all threads, whose first element is at `base`; their values, of type acc, come in order. The bytes that
@@ -67,6 +67,11 @@ tess_status tess_reduce_tiles(const leaves_job *job, const char *base, char *val
 /* leaf_abreast.c folds neighbouring outputs together, by all threads. The bytes that a thread works in, 0 where elements are not folded so. */
 int64_t tess_reduce_abreast_size(const reduce_problem *p, int threads);
 tess_status tess_reduce_abreast(const leaves_job *job);
+
+/* leaf_places.c: places whose elements are numbered across memory; the node of the output whose first element is at `base`, by all threads. */
+bool tess_reduce_places(const reduce_problem *p);
+size_t tess_reduce_places_workspace(int threads);
+tess_status tess_reduce_place(const leaves_job *job, const char *base, reduce_node *node);
 
 static inline bool reduce_sums_as_they_lie(const reduce_problem *p) {
     return p->kind == REDUCE_SUM && p->map == REDUCE_PLAIN && !p->omit && !p->exact && !p->records && !p->offsets &&
