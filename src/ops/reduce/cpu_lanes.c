@@ -228,9 +228,9 @@ static uint64_t integers_bool(const void *elements, int64_t stride, int64_t n, b
 }
 
 static uint64_t integers_u8(const void *elements, int64_t stride, int64_t n, bool cached) {
-    if (stride != 1)
-        return integers_u8_plain(elements, stride, n, cached);
     enum { STEP = 4 * TESS_VECTOR_BYTES };
+    if (stride != 1 || n < TESS_VECTOR_BYTES)
+        return integers_u8_plain(elements, stride, n, cached);
     const char *p = elements;
     const bool ahead = tess_cpu_asks_ahead() || (!cached && tess_cpu_is_zen5());
     const int64_t ask = reduce_ask_distance();
@@ -263,9 +263,9 @@ static uint64_t integers_u8(const void *elements, int64_t stride, int64_t n, boo
 }
 
 static uint64_t integers_i32(const void *elements, int64_t stride, int64_t n, bool cached) {
-    if (stride != 4)
-        return integers_i32_plain(elements, stride, n, cached);
     enum { CHAINS = 8, STEP = CHAINS * TESS_VECTOR_BYTES / 2 };
+    if (stride != 4 || n < STEP / 4)
+        return integers_i32_plain(elements, stride, n, cached);
     const char *p = elements;
     const bool ahead = tess_cpu_asks_ahead() || (!cached && tess_cpu_is_zen5()), pages = tess_cpu_reads_halves();
     const int64_t ask = reduce_ask_distance();

@@ -285,7 +285,8 @@ static tess_status fold_all(const tess_problem *problem, const tess_run *run, bo
     if ((job.rows || ordered) && !p->offsets && p->k > 0 && p->k < job.split)
         return tess_parallel(run->context, run->threads, tasks, run->threads > 1 ? grain : tess_max64(grain, OUTPUTS_AT_ONCE), row_tasks, &job);
     if (p->offsets || p->k < job.split)
-        TESS_TRY(tess_parallel(run->context, run->threads, tasks, grain, output_tasks, &job));
+        TESS_TRY(
+            tess_parallel(run->context, run->threads, tasks, grain, tess_reduce_in_segments(&job) ? tess_reduce_segment_tasks : output_tasks, &job));
     if (p->longest >= job.split)
         for (int64_t task = 0, first; task < tasks; task++)
             if (reduce_task_size(p, task, &first) >= job.split)

@@ -73,6 +73,10 @@ bool tess_reduce_places(const reduce_problem *p);
 size_t tess_reduce_places_workspace(int threads);
 tess_status tess_reduce_place(const leaves_job *job, const char *base, reduce_node *node);
 
+/* leaf_segments.c: whether sums of segments are made many in a call; outputs begin .. end - 1 of them (tess_task). */
+bool tess_reduce_in_segments(const leaves_job *job);
+void tess_reduce_segment_tasks(void *argument, int64_t begin, int64_t end, int number);
+
 static inline bool reduce_sums_as_they_lie(const reduce_problem *p) {
     return p->kind == REDUCE_SUM && p->map == REDUCE_PLAIN && !p->omit && !p->exact && !p->records && !p->offsets &&
            (p->in.type == tess_f32 || p->in.type == tess_f64) && p->acc == p->in.type;

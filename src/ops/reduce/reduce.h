@@ -250,6 +250,9 @@ typedef struct reduce_short_kernels {
     bool (*greatest_here[TESS_TYPES])(void *keys, const char *rows, int64_t step, int64_t k, reduce_order order);
     /* By element size: rows x columns elements become columns x rows, the steps in bytes. */
     void (*turn[17])(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns);
+    /* Sums of sixteen segments of elements at `row`, as they lie, of fewer than `split` elements each (0 for others), by `rows` where they are long. NULL where there is none. */
+    void (*segments[TESS_TYPES])(void *sums, const char *row, const int64_t *offsets, int64_t split,
+                                 void (*rows)(void *sums, const char *rows, int64_t step, int64_t count, int64_t k));
     /* cpu_groups.c of the transposes: planes of a few elements become groups. */
     bool (*join)(char *dst, int64_t dst_step, const char *src, int64_t src_step, int64_t np, int64_t nq, int64_t size);
     /* Of elements of 1 and 2 bytes: lines as above of `count` rows, filled up with zeros; no byte before the lowest row and from `end` on is read. There is room for

@@ -86,6 +86,42 @@ SUM_ROWS(f64, double, __m512d, pd, 8)
 SUM_ROWS(f64, double, __m512d, pd, 16)
 SUM_ROWS(f64, double, __m512d, pd, 32)
 
+/* Sixteen segments; up to 256 elements of one add up to a vector as a row's do, of longer ones the sum stands in the first lane, and nothing beside it. */
+#define SUM_SEGMENTS(name, type, vector, letters)                                                                                             \
+    TESS_INLINE vector segment_##name(const type *p, int64_t n) {                                                                             \
+        enum { LANES = 64 / sizeof(type), MOST = REDUCE_LANES / LANES };                                                                      \
+        vector x[MOST];                                                                                                                       \
+        if (n <= LANES)                                                                                                                       \
+            return _mm512_maskz_loadu_##letters((SUM_MASK_##name)((1u << n) - 1), p);                                                         \
+        const int vectors = (int)tess_ceil_div(n, LANES);                                                                                     \
+        for (int v = 0; v < vectors - 1; v++)                                                                                                 \
+            x[v] = _mm512_loadu_##letters(p + v * LANES);                                                                                     \
+        x[vectors - 1] = _mm512_maskz_loadu_##letters((SUM_MASK_##name)((1u << (n - (vectors - 1) * LANES)) - 1), p + (vectors - 1) * LANES); \
+        for (int have = vectors, w = MOST / 2; w > 0; have = tess_min64(have, w), w /= 2)                                                     \
+            for (int v = 0; v + w < have; v++)                                                                                                \
+                x[v] += x[v + w];                                                                                                             \
+        return x[0];                                                                                                                          \
+    }                                                                                                                                         \
+    static void sum_segments_##name(void *sums, const char *elements, const int64_t *offsets, int64_t split,                                  \
+                                    void (*rows)(void *sums, const char *rows, int64_t step, int64_t count, int64_t k)) {                     \
+        vector row[REDUCE_SHORT_ROWS];                                                                                                        \
+        for (int r = 0; r < REDUCE_SHORT_ROWS; r++) {                                                                                         \
+            const int64_t n = offsets[r + 1] - offsets[r];                                                                                    \
+            const type *p = (const type *)(const void *)elements + offsets[r];                                                                \
+            type one = 0;                                                                                                                     \
+            if (n <= REDUCE_LANES) {                                                                                                          \
+                row[r] = segment_##name(p, n);                                                                                                \
+                continue;                                                                                                                     \
+            }                                                                                                                                 \
+            if (n < split)                                                                                                                    \
+                rows(&one, (const char *)p, 0, 1, n);                                                                                         \
+            row[r] = _mm512_maskz_loadu_##letters(1, &one);                                                                                   \
+        }                                                                                                                                     \
+        network_##name(sums, row);                                                                                                            \
+    }
+SUM_SEGMENTS(f32, float, __m512, ps)
+SUM_SEGMENTS(f64, double, __m512d, pd)
+
 /* false: rows that are better turned. Rows of less than a line, or far apart, are asked for by the caller, or not at all. */
 #define SUM_IN_REGISTERS(name, type)                                                                                                             \
     static bool sum_in_registers_##name(type *to, const char *rows, int64_t step, int64_t count, int64_t k) {                                    \
@@ -109,6 +145,8 @@ SUM_ROWS(f64, double, __m512d, pd, 32)
 SUM_IN_REGISTERS(f32, float)
 SUM_IN_REGISTERS(f64, double)
 #else
+#define sum_segments_f32 NULL
+#define sum_segments_f64 NULL
 #define sum_in_registers_f32(to, rows, step, count, k) false
 #define sum_in_registers_f64(to, rows, step, count, k) false
 #endif
