@@ -6,6 +6,7 @@
 #include "ops/reduce/columns.h"
 #include "ops/reduce/gpu_reduce.h"
 #include "ops/reduce/offsets.h"
+#include "ops/reduce/spread.h"
 
 #if defined(__x86_64__)
 #define EVERY_SLOT(f) \
@@ -19,6 +20,11 @@
 #endif
 
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
+
+/* The problem as a row for outputs side by side sees it (spread.c). */
+static const reduce_problem *side_by_side(const tess_problem *problem, reduce_problem *own) {
+    return tess_reduce_joins(of(problem), own) ? own : of(problem);
+}
 
 static bool any_problem(const tess_problem *problem, const char **why) {
     (void)problem;
@@ -64,7 +70,8 @@ static int64_t least_step(const reduce_problem *p) {
 
 /* A few wide columns are not worth a vector; what lies apart both ways goes along the axis whose steps are the shorter. */
 static bool columns_pay(const tess_problem *problem, const char **why) {
-    const reduce_problem *p = of(problem);
+    reduce_problem own;
+    const reduce_problem *p = side_by_side(problem, &own);
     int64_t width = p->kept_size[p->kept - 1], step = p->kept_stride[0][p->kept - 1];
     *why = "needs 8 outputs side by side, or rows without gaps";
     if (columns_are_narrow(p) || columns_change_axes(p))
@@ -76,7 +83,8 @@ static bool columns_pay(const tess_problem *problem, const char **why) {
 }
 
 static bool short_fits(const tess_problem *problem, const char **why) {
-    const reduce_problem *p = of(problem);
+    reduce_problem own;
+    const reduce_problem *p = side_by_side(problem, &own);
     if (!not_exact(problem, why))
         return false;
     *why = "takes sums, extremes, places, counts and moments of real elements; of floats with their NaNs, but for extremes and places";
@@ -155,7 +163,8 @@ static bool planes_pay(const reduce_problem *p) {
 }
 
 static bool short_pays(const tess_problem *problem, const char **why) {
-    const reduce_problem *p = of(problem);
+    reduce_problem own;
+    const reduce_problem *p = side_by_side(problem, &own);
     int64_t step = p->kept_stride[0][p->kept - 1];
     *why = "a row of so many elements at a time is quicker";
     if (single_rows_are_quicker(p))
@@ -175,6 +184,17 @@ static bool lanes_pay(const tess_problem *problem, const char **why) {
     return p->kept == 0 || p->kept_size[p->kept - 1] < 8 || (p->longest > 32 && (!reduce_turns(p) || single_rows_are_quicker(p)));
 }
 
+static tess_status run_short(const tess_problem *problem, const tess_run *run) { return tess_reduce_spread(problem, run, tess_reduce_short); }
+static tess_status run_columns(const tess_problem *problem, const tess_run *run) { return tess_reduce_spread(problem, run, tess_reduce_columns); }
+static size_t short_workspace(const tess_problem *problem, int threads) {
+    (void)threads;
+    return tess_reduce_spread_size(of(problem));
+}
+static size_t columns_workspace(const tess_problem *problem, int threads) {
+    reduce_problem own;
+    return tess_reduce_spread_size(of(problem)) + tess_reduce_columns_workspace(&side_by_side(problem, &own)->base, threads);
+}
+
 static const tess_strategy rows[] = {
     {.name = "reduce/exact",
      .idea = "rows of elements into superaccumulators: no rounding before the last",
@@ -185,9 +205,10 @@ static const tess_strategy rows[] = {
     {.name = "reduce/short",
      .idea = "sixteen short rows and more turned in L1: their trees and comparisons run side by side",
      .source = "-",
-     .run = EVERY_SLOT(tess_reduce_short),
+     .run = EVERY_SLOT(run_short),
      .applicable = short_fits,
-     .sensible = short_pays},
+     .sensible = short_pays,
+     .workspace = short_workspace},
     {.name = "reduce/lanes",
      .idea = "runs of neighbours read once, in address order, into 256 lanes held in registers",
      .source = "Higham 1993, The accuracy of floating point summation (pairwise)",
@@ -198,10 +219,10 @@ static const tess_strategy rows[] = {
     {.name = "reduce/columns",
      .idea = "a vector of outputs takes whole rows; lanes in bit-reversed order need only a stack of partial rows",
      .source = "Higham 1993 (pairwise), as a binary counter",
-     .run = EVERY_SLOT(tess_reduce_columns),
+     .run = EVERY_SLOT(run_columns),
      .applicable = columns_fit,
      .sensible = columns_pay,
-     .workspace = tess_reduce_columns_workspace},
+     .workspace = columns_workspace},
     {.name = "reduce/gather",
      .idea = "any layout: elements are loaded into a buffer that stays in cache, then as lanes",
      .source = "-",

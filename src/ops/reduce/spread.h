@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * spread.h - what the table of rows asks of spread.c. */
+#ifndef TESS_OPS_REDUCE_SPREAD_H
+#define TESS_OPS_REDUCE_SPREAD_H
+
+#include "ops/reduce/reduce.h"
+
+/* Whether short rows of outputs make long ones in memory's order; *joined (not NULL): the problem of these, whose results lie one after the other. */
+bool tess_reduce_joins(const reduce_problem *p, reduce_problem *joined);
+size_t tess_reduce_spread_size(const reduce_problem *p); /* bytes that their results take, 0 if there are none */
+/* The row, of the joined problem if there is one; the workspace begins with room for its results. */
+tess_status tess_reduce_spread(const tess_problem *problem, const tess_run *run, tess_run_function row);
+
+#endif
