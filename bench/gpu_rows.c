@@ -44,6 +44,28 @@ static void columns(gpu_bench *b, const kind *kinds, int count) {
         }
 }
 
+/* One tall matrix of few columns down its rows: points, pixels of an image. */
+static void tall(gpu_bench *b, const kind *kinds, int count) {
+    static const struct {
+        int mib, width;
+    } shapes[] = {{128, 3}, {128, 7}, {128, 16}, {128, 33}, {128, 64}, {512, 3}, {16, 3}, {16, 16}, {16, 33}, {2, 3}};
+    const int axis = 0;
+    char work[96];
+    for (int i = 0; i < count; i++)
+        for (int l = 0; l < (int)(sizeof shapes / sizeof *shapes); l++) {
+            const int64_t size = (int64_t)tess_type_size(kinds[i].in);
+            int64_t shape[] = {((int64_t)shapes[l].mib << 20) / (size * shapes[l].width), shapes[l].width}, width = shape[1];
+            snprintf(work, sizeof work, "tall: %s of %d MiB, %d columns", kinds[i].name, shapes[l].mib, shapes[l].width);
+            if (!gpu_bench_wants(b, work))
+                continue;
+            const int64_t bytes = shape[0] * width * size, out_bytes = width * (int64_t)tess_type_size(kinds[i].out);
+            void *in = gpu_bench_memory(b, 0, bytes), *out = gpu_bench_memory(b, 2, out_bytes);
+            DLTensor from = gpu_bench_view(in, kinds[i].in, 2, shape), to = gpu_bench_view(out, kinds[i].out, 1, &width);
+            const tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .exact = kinds[i].exact};
+            gpu_bench_reduce(b, work, kinds[i].operation, &from, &to, &options, (double)(bytes + out_bytes));
+        }
+}
+
 /* Few outputs side by side, whose variances no card is filled by. */
 static void few_columns(gpu_bench *b) {
     static const int64_t shapes[][3] = {{1, 100000, 3}, {1, 1000, 64}, {16, 1000, 8}, {16, 100, 8}, {1, 200, 64}, {256, 64, 16}};
@@ -114,5 +136,7 @@ void gpu_works_rows(gpu_bench *b) {
     }
     columns(b, lengths_of, (int)(sizeof lengths_of / sizeof *lengths_of));
     columns(b, others, (int)(sizeof others / sizeof *others));
+    tall(b, lengths_of, (int)(sizeof lengths_of / sizeof *lengths_of));
+    tall(b, others, (int)(sizeof others / sizeof *others));
     few_columns(b);
 }

@@ -227,6 +227,20 @@ static void short_rows(void) {
         const tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .exact = all[i].exact};
         problem(tess_plan_reduce(&plan, context, all[i].operation, &in, &out, &options), &plan, all[i].words);
     }
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        int64_t width;
+        const char *words;
+    } tall[] = {{TESS_SUM, tess_f32, tess_f32, 3, "sum f32 of 1 Mi x 3"},
+                {TESS_SUM, tess_f32, tess_f32, 16, "sum f32 of 1 Mi x 16"},
+                {TESS_SUM, tess_f64, tess_f64, 33, "sum f64 of 1 Mi x 33"},
+                {TESS_ARGMAX, tess_u8, tess_i64, 3, "argmax u8 of 1 Mi x 3"}};
+    for (int i = 0; i < TESS_COUNT(tall); i++) {
+        DLTensor in = view(tall[i].in, 2, (int64_t[]){1 << 20, tall[i].width}), out = view(tall[i].out, 1, (int64_t[]){tall[i].width});
+        const tess_reduce_options options = {.struct_size = sizeof options, .axes = &(int){0}, .naxes = 1};
+        problem(tess_plan_reduce(&plan, context, tall[i].operation, &in, &out, &options), &plan, tall[i].words);
+    }
 }
 
 /* Variances of outputs side by side by the rows that make only those. */

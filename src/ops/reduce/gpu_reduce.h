@@ -199,9 +199,10 @@ bool tess_reduce_gpu_few_pay(const tess_problem *problem, const char **why);
  * not written out, elements of a vector; threads of a leaf, leaves of a block, its threads, and for how many blocks a multiprocessor must have registers; bytes of what rows leave. */
 typedef struct tess_reduce_gpu_sets_shape {
     int rows, each, held, rounds, sure, most, vector, threads, blocks;
-    int64_t leaf_threads, leaves, met;
+    int64_t leaf, leaf_threads, leaves, met; /* leaf: rows of one, fewer than the tree's where no order matters */
     bool ragged, packed;
 } tess_reduce_gpu_sets_shape;
+int tess_reduce_gpu_sets_met(const tess_reduce_gpu_sets_shape *s);                 /* rows that a thread a column takes in the end */
 int64_t tess_reduce_gpu_sets_spot(const tess_reduce_gpu_sets_shape *s, int64_t i); /* where a block's node number i lies in shared memory, in nodes */
 bool tess_reduce_gpu_sets_shape_of(const reduce_problem *p, tess_reduce_gpu_sets_shape *s);
 void tess_reduce_predict_sets(const tess_problem *problem, tess_gpu_prediction *prediction); /* gpu_sets_predict.c */

@@ -25,8 +25,8 @@ static int64_t in_of(const walk *w, int64_t set) { return tess_reduce_gpu_place(
 static int64_t out_of(const walk *w, int64_t set) { return tess_reduce_gpu_place(w->p->kept_size, w->p->kept_stride[1], w->p->kept - 1, set); }
 
 static unit unit_of(const walk *w, int64_t number) {
-    const int64_t first = number % w->leaves * REDUCE_LEAF, size = w->nodes.size;
-    unit u = {.from = in_of(w, number / w->leaves) + first * w->width * size, .elements = tess_min64(w->p->k - first, REDUCE_LEAF) * w->width};
+    const int64_t first = number % w->leaves * w->s.leaf, size = w->nodes.size;
+    unit u = {.from = in_of(w, number / w->leaves) + first * w->width * size, .elements = tess_min64(w->p->k - first, w->s.leaf) * w->width};
     u.before = w->s.ragged ? u.from % (w->s.vector * size) / size : 0;
     return u;
 }
@@ -110,12 +110,26 @@ static void lay_down(const walk *w, const unit *u, int64_t here, int64_t thread)
     }
 }
 
+/* More rows than a thread a column takes: a thread for each element of so many, which takes those that meet it. */
+static void meet(const walk *w, int64_t here, int64_t thread) {
+    const int64_t most = tess_reduce_gpu_sets_met(&w->s), run = most * w->width;
+    for (int64_t i = thread; most < w->s.rows && i < here * run; i += w->s.threads)
+        for (int64_t r = 0; r <= w->s.rows / most; r++) {
+            int64_t at[32];
+            for (int lane = 0; lane < 32; lane++) {
+                const int64_t place = (i + lane) / run;
+                at[lane] = place < here ? spot(w, place * w->wide + (i + lane) % run + r % (w->s.rows / most) * run) : -1;
+            }
+            shared(w, at, r == w->s.rows / most);
+        }
+}
+
 /* A thread a column of a leaf: its rows' nodes, and what they come to. first: the first unit's number. */
 static void results(const walk *w, int64_t first, int64_t here, int64_t thread) {
     const reduce_problem *p = w->p;
     for (int64_t i = thread; i < here * w->width; i += w->s.threads) {
         int64_t at[32];
-        for (int64_t r = 0; r < w->s.rows; r++) {
+        for (int64_t r = 0; r < tess_reduce_gpu_sets_met(&w->s); r++) {
             for (int lane = 0; lane < 32; lane++) {
                 const int64_t place = (i + lane) / w->width, column = (i + lane) % w->width;
                 at[lane] = place < here ? spot(w, place * w->wide + r * w->width + column) : -1;
@@ -149,6 +163,7 @@ static void one_block(const walk *all, double times, int64_t first) {
     for (int64_t thread = 0; thread < w.s.threads; thread += 32) {
         loads(&w, u, here, thread);
         lay_down(&w, u, here, thread);
+        meet(&w, here, thread);
         results(&w, first, here, thread);
     }
 }
@@ -193,7 +208,7 @@ static void blocks(const walk *w) {
                 one_block(w, kind[a][b].times, kind[a][b].first);
     for (int64_t i = alike; i < count; i++)
         one_block(w, 1, i * at_once);
-    w->nodes.sum->barriers += (double)(count * w->s.threads / 32);
+    w->nodes.sum->barriers += (double)(count * w->s.threads / 32 * (tess_reduce_gpu_sets_met(&w->s) < w->s.rows ? 2 : 1));
 }
 
 /* Sets that lie apart, later ones further on; results whose steps are not negative. */
@@ -225,9 +240,10 @@ static double flops(const walk *w) {
 
 void tess_reduce_predict_sets(const tess_problem *base, tess_gpu_prediction *out) {
     const reduce_problem *p = (const reduce_problem *)base;
-    walk w = {.p = p, .width = p->kept_size[p->kept - 1], .leaves = tess_ceil_div(p->k, REDUCE_LEAF)};
+    walk w = {.p = p, .width = p->kept_size[p->kept - 1]};
     if (!tess_reduce_gpu_sets_shape_of(p, &w.s) || !in_order(p))
         return;
+    w.leaves = tess_ceil_div(p->k, w.s.leaf);
     tess_reduce_gpu_count_begin(&w.nodes, p, out);
     w.partial = w.nodes.node;
     w.partial_words = w.nodes.words;

@@ -17,7 +17,7 @@
 #include "ops/reduce/gpu_lanes.cuh"
 #include "ops/reduce/gpu_across.cuh"
 
-enum { APART = EACH / HELD };
+enum { APART = EACH / HELD, MEET = 16 }; // MEET: rows that a thread a column takes; more of them meet before
 enum { WIDE = ROWS * ACROSS, THREADS = WIDE / V }; // elements of a leaf's rows side by side, and its threads
 // A zero more leaves a sum as it is: lanes begin with +0, or what they come to is settled in the end. So vectors that are not there are zeros and nobody asks: where uses asked, the assembler put them
 // between the loads.
@@ -216,7 +216,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_sets(const el
         i64 first = 0, at_in = 0;
         unsigned set = unit;
 #if MANY
-        first = unit % (unsigned)p.leaves * 8192;
+        first = unit % (unsigned)p.leaves * LEAF;
         set /= (unsigned)p.leaves;
 #endif
 #pragma unroll
@@ -226,7 +226,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_sets(const el
         }
         if (KEPT > 1)
             at_in += set * p.in[0];
-        const share mine(in + at_in + first * ACROSS, (int)(p.k - first < 8192 ? p.k - first : 8192) * ACROSS, t, in + p.low, in + p.high);
+        const share mine(in + at_in + first * ACROSS, (int)(p.k - first < LEAF ? p.k - first : LEAF) * ACROSS, t, in + p.low, in + p.high);
 #if ANY_ORDER
         int row[V] = {}; // of a vector's elements
 #if KIND == ARG
@@ -250,16 +250,25 @@ extern "C" __global__ void __launch_bounds__(BLOCK, AT_LEAST) tree_sets(const el
             room[(RAGGED && v < mine.before ? before_at : mine_at) + v] = whole.part[v];
     }
     __syncthreads();
+#if ROWS > 32
+    for (int i = threadIdx.x; i < LEAVES * MEET * ACROSS; i += BLOCK) {
+        const int place = (unsigned)i / (MEET * ACROSS), at = place * (WIDE - MEET * ACROSS) + i;
+        if (blockIdx.x * LEAVES + place >= p.units)
+            break;
+        room[spot(at)] = subtree<0, 1, ROWS / MEET, met>([&](int r) { return room[spot(at + r * MEET * ACROSS)]; });
+    }
+    __syncthreads();
+#endif
     for (int i = threadIdx.x; i < LEAVES * ACROSS; i += BLOCK) {
         const int place = (unsigned)i / ACROSS, column = i - place * ACROSS;
         unsigned set = blockIdx.x * LEAVES + place;
         if (set >= p.units)
             return;
-        const met best = subtree<0, 1, ROWS, met>([&](int r) { return room[spot(place * WIDE + r * ACROSS + column)]; });
+        const met best = subtree<0, 1, ROWS <= 32 ? ROWS : MEET, met>([&](int r) { return room[spot(place * WIDE + r * ACROSS + column)]; });
 #if MANY
         const unsigned leaf = set % (unsigned)p.leaves;
         set /= (unsigned)p.leaves;
-        partial[((i64)set * ACROSS + column) * p.leaves + leaf] = node_of(best, leaf * (i64)8192);
+        partial[((i64)set * ACROSS + column) * p.leaves + leaf] = node_of(best, leaf * (i64)LEAF);
 #else
         node whole = node_of(best, 0);
 #if KIND == SUM && !OMIT

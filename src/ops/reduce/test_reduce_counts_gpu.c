@@ -349,6 +349,11 @@ static void tree_sets(void **state) {
                                     {TESS_COUNT_NONZERO, tess_c128, tess_i64, 2, {300, 29}, {0}, 1, {0}, TESS_NAN_OMIT},
                                     {TESS_SUM, tess_f32, tess_f32, 3, {5, 9001, 3}, {0}, 1, {1}, 0},
                                     {TESS_MEAN, tess_f32, tess_f32, 3, {2, 20000, 7}, {0}, 1, {1}, TESS_NAN_OMIT},
+                                    {TESS_SUM, tess_f32, tess_f32, 2, {20001, 3}, {0}, 1, {0}, 0},
+                                    {TESS_SUM, tess_f64, tess_f64, 3, {2, 9000, 33}, {0, 9001, 0}, 1, {1}, 0},
+                                    {TESS_NORM2, tess_f32, tess_f32, 2, {4096, 16}, {0}, 1, {0}, 0},
+                                    {TESS_MAX, tess_i32, tess_i32, 2, {50001, 7}, {0}, 1, {0}, 0},
+                                    {TESS_ARGMAX, tess_u8, tess_i64, 2, {30000, 31}, {0}, 1, {0}, 0},
                                     {TESS_ARGMAX, tess_f16, tess_i64, 2, {2200001, 2}, {0}, 1, {0}, 0},
                                     {TESS_SUM, tess_u8, tess_u64, 2, {17000001, 2}, {0}, 1, {0}, 0}};
     check_all("reduce/tree_sets", cases, TESS_COUNT(cases), false, 5);

@@ -105,6 +105,47 @@ static void several_leaves(void **state) {
         compare(&works[i], &random);
 }
 
+/* Tall sets, of which there are few: more rows side by side, 64 to 256 of them, one lane of a thread and several; leaves that are shorter, where no order matters. */
+static void tall(void **state) {
+    (void)state;
+    uint64_t random = 8;
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+    } kinds[] = {{TESS_SUM, tess_f32, tess_f32},
+                 {TESS_ARGMAX, tess_u8, tess_i64},
+                 {TESS_SUM, tess_f64, tess_f64},
+                 {TESS_MEAN, tess_f16, tess_f16},
+                 {TESS_MAX, tess_f32, tess_f32},
+                 {TESS_PROD, tess_c64, tess_c64},
+                 {TESS_SUM, tess_u8, tess_u64},
+                 {TESS_NORM2, tess_f32, tess_f32},
+                 {TESS_ARGMIN, tess_f64, tess_i64},
+                 {TESS_ALL, tess_bool, tess_bool},
+                 {TESS_COUNT_NONZERO, tess_bf16, tess_i64},
+                 {TESS_SUM, tess_c64, tess_c64},
+                 {TESS_ARGMAX, tess_f16, tess_i64},
+                 {TESS_PROD, tess_f32, tess_f64},
+                 {TESS_SUM, tess_i32, tess_i64},
+                 {TESS_MIN, tess_i8, tess_i8}};
+    static const int64_t lengths[] = {2049, 8192, 8193, 12345, 4100, 20000}, widths[] = {2, 3, 7, 16, 33, 5, 31, 64};
+    for (int i = 0; i < 3 * TESS_COUNT(kinds); i++) {
+        const int kind = i % TESS_COUNT(kinds);
+        sets_work w = {.operation = kinds[kind].operation,
+                       .in = kinds[kind].in,
+                       .out = kinds[kind].out,
+                       .nan = i % 5 == 4 && !tess_is_complex(kinds[kind].in) ? TESS_NAN_OMIT : TESS_NAN_PROPAGATE,
+                       .outer = i % 7 == 6,
+                       .sets = i % 3 == 2 ? 2 : 1,
+                       .k = lengths[i % TESS_COUNT(lengths)],
+                       .width = widths[i * 3 % TESS_COUNT(widths)],
+                       .between = i % 4,
+                       .from = i % 5,
+                       .fill = i % 4 == 3 && (kinds[kind].in == tess_f32 || kinds[kind].in == tess_f64) ? MINUS_ZEROS : i % 2};
+        compare(&w, &random);
+    }
+}
+
 static void every_operation(void **state) {
     (void)state;
     uint64_t random = 3;
@@ -176,19 +217,33 @@ static void chosen(void **state) {
         tess_type in, out;
         int64_t sets, k, width;
         const char *row;
-    } cases[] = {
-        {TESS_SUM, tess_f32, tess_f32, 1 << 20, 300, 3, "tree_sets"},         {TESS_SUM, tess_f32, tess_f32, 1 << 20, 256, 3, "tree_patches"},
-        {TESS_SUM, tess_f32, tess_f32, 1 << 14, 200, 100, "tree_sets"},       {TESS_SUM, tess_f16, tess_f32, 1 << 16, 48, 33, "tree_sets"},
-        {TESS_SUM, tess_u8, tess_u64, 1 << 16, 200, 33, "tree_sets"},         {TESS_SUM, tess_u8, tess_u64, 1 << 16, 100, 33, "tree_patches"},
-        {TESS_MAX, tess_u8, tess_u8, 1 << 16, 128, 33, "tree_sets"},          {TESS_SUM, tess_c64, tess_c64, 1 << 16, 50, 33, "tree_sets"},
-        {TESS_PROD, tess_c64, tess_c64, 1 << 16, 129, 33, "tree_patches"},    {TESS_SUM, tess_f64, tess_f64, 1 << 14, 300, 100, "tree_sets"},
-        {TESS_SUM, tess_f64, tess_f64, 1 << 14, 512, 100, "tree_columns"},    {TESS_MAX, tess_f64, tess_f64, 1 << 14, 512, 100, "tree_sets"},
-        {TESS_SUM, tess_f32, tess_f32, 1 << 10, 1000, 1000, "tree_columns"},  {TESS_SUM, tess_f32, tess_f32, 1, 1 << 28, 3, "tree_sets"},
-        {TESS_SUM, tess_f32, tess_f32, 1, 300000, 3, "tree_leaves"},          {TESS_ARGMAX, tess_u8, tess_i64, 1 << 14, 1000, 256, "tree_sets"},
-        {TESS_SUM, tess_f32, tess_f32, 1, 2000, 256, "tree_columns"},         {TESS_SUM, tess_f32, tess_f32, 1, 2000, 64, "tree_sets"},
-        {TESS_SUM, tess_f32, tess_f32, 64, 1000, 256, "tree_sets"},           {TESS_SUM, tess_u8, tess_u64, 16, 2000, 64, "tree_columns"},
-        {TESS_MAX, tess_f32, tess_f32, 64, 1000, 64, "tree_columns"},         {TESS_MAX, tess_f32, tess_f32, 256, 1000, 64, "tree_sets"},
-        {TESS_SUM, tess_c128, tess_c128, 1 << 12, 1000, 256, "tree_columns"}, {TESS_SUM, tess_c64, tess_c64, 1 << 8, 1000, 4096, "tree_columns"}};
+    } cases[] = {{TESS_SUM, tess_f32, tess_f32, 1 << 20, 300, 3, "tree_sets"},
+                 {TESS_SUM, tess_f32, tess_f32, 1 << 20, 256, 3, "tree_patches"},
+                 {TESS_SUM, tess_f32, tess_f32, 1 << 14, 200, 100, "tree_sets"},
+                 {TESS_SUM, tess_f16, tess_f32, 1 << 16, 48, 33, "tree_sets"},
+                 {TESS_SUM, tess_u8, tess_u64, 1 << 16, 200, 33, "tree_sets"},
+                 {TESS_SUM, tess_u8, tess_u64, 1 << 16, 100, 33, "tree_patches"},
+                 {TESS_MAX, tess_u8, tess_u8, 1 << 16, 128, 33, "tree_sets"},
+                 {TESS_SUM, tess_c64, tess_c64, 1 << 16, 50, 33, "tree_sets"},
+                 {TESS_PROD, tess_c64, tess_c64, 1 << 16, 129, 33, "tree_patches"},
+                 {TESS_SUM, tess_f64, tess_f64, 1 << 14, 300, 100, "tree_sets"},
+                 {TESS_SUM, tess_f64, tess_f64, 1 << 14, 512, 100, "tree_columns"},
+                 {TESS_MAX, tess_f64, tess_f64, 1 << 14, 512, 100, "tree_sets"},
+                 {TESS_SUM, tess_f32, tess_f32, 1 << 10, 1000, 1000, "tree_columns"},
+                 {TESS_SUM, tess_f32, tess_f32, 1, 1 << 28, 3, "tree_sets"},
+                 {TESS_SUM, tess_f32, tess_f32, 1, 300000, 3, "tree_sets"},
+                 {TESS_SUM, tess_f32, tess_f32, 1, 1000000, 33, "tree_sets"},
+                 {TESS_MAX, tess_i32, tess_i32, 1, 100000, 31, "tree_sets"},
+                 {TESS_SUM, tess_f32, tess_f32, 1, 500000, 64, "tree_columns"},
+                 {TESS_ARGMAX, tess_u8, tess_i64, 1 << 14, 1000, 256, "tree_sets"},
+                 {TESS_SUM, tess_f32, tess_f32, 1, 2000, 256, "tree_columns"},
+                 {TESS_SUM, tess_f32, tess_f32, 1, 2000, 64, "tree_sets"},
+                 {TESS_SUM, tess_f32, tess_f32, 64, 1000, 256, "tree_sets"},
+                 {TESS_SUM, tess_u8, tess_u64, 16, 2000, 64, "tree_columns"},
+                 {TESS_MAX, tess_f32, tess_f32, 64, 1000, 64, "tree_columns"},
+                 {TESS_MAX, tess_f32, tess_f32, 256, 1000, 64, "tree_sets"},
+                 {TESS_SUM, tess_c128, tess_c128, 1 << 12, 1000, 256, "tree_columns"},
+                 {TESS_SUM, tess_c64, tess_c64, 1 << 8, 1000, 4096, "tree_columns"}};
     const int axis = 1;
     for (int i = 0; i < TESS_COUNT(cases); i++) {
         int64_t shape[] = {cases[i].sets, cases[i].k, cases[i].width}, kept[] = {cases[i].sets, cases[i].width};
@@ -228,6 +283,7 @@ static void wide_of_few(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_shape),    cmocka_unit_test(written_out),     cmocka_unit_test(wide_of_few),
                                        cmocka_unit_test(several_leaves), cmocka_unit_test(every_operation), cmocka_unit_test(every_type),
-                                       cmocka_unit_test(any_address),    cmocka_unit_test(chosen),          cmocka_unit_test(all_ran)};
+                                       cmocka_unit_test(tall),           cmocka_unit_test(any_address),     cmocka_unit_test(chosen),
+                                       cmocka_unit_test(all_ran)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
