@@ -130,6 +130,47 @@ static void apart(gpu_bench *b) {
     }
 }
 
+/* Arrays in Fortran's order, whose elements the tree wants in the other one. */
+static void turned(gpu_bench *b) {
+    static const struct {
+        const char *work;
+        tess_reduction operation;
+        tess_type in, out;
+        int64_t shape[3];
+        int naxes, axes[3];
+    } works[] = {{"turned: sum f32 8192 x 8192", TESS_SUM, tess_f32, tess_f32, {8192, 8192, 1}, 2, {0, 1}},
+                 {"turned: std f32 31477 x 2048", TESS_STD, tess_f32, tess_f32, {31477, 2048, 1}, 2, {0, 1}},
+                 {"turned: mean f16 87778 x 704", TESS_MEAN, tess_f16, tess_f32, {87778, 704, 1}, 2, {0, 1}},
+                 {"turned: sum f32 4 Mi x 10", TESS_SUM, tess_f32, tess_f32, {4 << 20, 10, 1}, 2, {0, 1}},
+                 {"turned: sum f32 256 Ki x 300", TESS_SUM, tess_f32, tess_f32, {1 << 18, 300, 1}, 2, {0, 1}},
+                 {"turned: argmax f32 4000 x 4001", TESS_ARGMAX, tess_f32, tess_i64, {4000, 4001, 1}, 2, {0, 1}},
+                 {"turned: sum f32 1500 x 1500", TESS_SUM, tess_f32, tess_f32, {1500, 1500, 1}, 2, {0, 1}},
+                 {"turned: var f64 206 x 5 x 31049", TESS_VAR, tess_f64, tess_f64, {206, 5, 31049}, 3, {0, 1, 2}},
+                 {"turned: sum c64 14 x 2 x 2189964, axes 0 2", TESS_SUM, tess_c64, tess_c64, {14, 2, 2189964}, 2, {0, 2}}};
+    for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
+        int64_t shape[3], steps[3], kept[3], count = 1, outputs = 1;
+        int n = 0;
+        if (!gpu_bench_wants(b, works[i].work))
+            continue;
+        for (int d = 0; d < 3; d++) {
+            bool reduced = false;
+            for (int a = 0; a < works[i].naxes; a++)
+                reduced |= works[i].axes[a] == d;
+            shape[d] = works[i].shape[d];
+            steps[d] = count;
+            count *= shape[d];
+            if (!reduced)
+                outputs *= kept[n++] = shape[d];
+        }
+        const int64_t bytes = count * (int64_t)tess_type_size(works[i].in), out_bytes = outputs * (int64_t)tess_type_size(works[i].out);
+        void *in = gpu_bench_memory(b, 0, bytes), *out = gpu_bench_memory(b, 2, out_bytes);
+        DLTensor from = gpu_bench_view(in, works[i].in, 3, shape), to = gpu_bench_view(out, works[i].out, n, kept);
+        from.strides = steps;
+        const tess_reduce_options options = {.struct_size = sizeof options, .axes = works[i].axes, .naxes = works[i].naxes};
+        gpu_bench_reduce(b, works[i].work, works[i].operation, &from, &to, &options, (double)(bytes + out_bytes));
+    }
+}
+
 /* Small elements that begin within a word. */
 static void within_words(gpu_bench *b) {
     enum { G = 1 << 30, SIZE = 2 };
@@ -202,6 +243,7 @@ static void calls(gpu_bench *b) {
 void gpu_works_reduce(gpu_bench *b) {
     large(b);
     apart(b);
+    turned(b);
     within_words(b);
     small(b);
     calls(b);

@@ -318,6 +318,9 @@ static void axes_apart(void) {
         const tess_reduce_options options = {.struct_size = sizeof options, .axes = all[i].axes, .naxes = all[i].naxes};
         problem(tess_plan_reduce(&plan, context, all[i].operation, &in, &out, &options), &plan, all[i].words);
     }
+    int64_t shape[] = {31477, 2048}, steps[] = {1, 31477};
+    const DLTensor in = tess_view(NULL, tess_f32, 2, shape, steps), out = view(tess_f32, 0, NULL);
+    problem(tess_plan_reduce(&plan, context, TESS_SUM, &in, &out, NULL), &plan, "sum f32 in Fortran's order");
 }
 
 /* Segments of 16 elements, of 50, and of 16 Ki. */
