@@ -100,6 +100,10 @@ static void apart(gpu_bench *b) {
                  {"apart: sum f32 30 x 100 x 200 x 300, axes 1 3", TESS_SUM, tess_f32, tess_f32, {30, 100, 200, 300}, 2, {1, 3}, 0},
                  {"apart: max u8 64 x 19 x 1024 x 512, axes 0 2 3", TESS_MAX, tess_u8, tess_u8, {64, 19, 1024, 512}, 3, {0, 2, 3}, 0},
                  {"apart: var u8 256 x 256 x 56 x 56, axes 0 2 3", TESS_VAR, tess_u8, tess_f32, {256, 256, 56, 56}, 3, {0, 2, 3}, 0},
+                 {"apart: sum u8 879 x 24 x 1148, axes 0 2", TESS_SUM, tess_u8, tess_u64, {879, 24, 1148, 1}, 2, {0, 2}, 0},
+                 {"apart: sum u8 8000 x 100 x 1147, axes 0 2", TESS_SUM, tess_u8, tess_u64, {8000, 100, 1147, 1}, 2, {0, 2}, 0},
+                 {"apart: max f16 512 x 1024 x 27 x 27, axes 0 2 3", TESS_MAX, tess_f16, tess_f16, {512, 1024, 27, 27}, 3, {0, 2, 3}, 0},
+                 {"apart: argmax f32 256 x 256 x 55 x 55, axes 0 2 3", TESS_ARGMAX, tess_f32, tess_i64, {256, 256, 55, 55}, 3, {0, 2, 3}, 0},
                  {"apart: sum f32 32768 x 8000 of rows of 8192", TESS_SUM, tess_f32, tess_f32, {1, 1, 32768, 8000}, 3, {1, 2, 3}, 8192},
                  {"apart: sum f32 32768 x 4096 of rows of 8192, axis 0", TESS_SUM, tess_f32, tess_f32, {1, 1, 32768, 4096}, 1, {2}, 8192},
                  {"apart: argmax f16 30 x 100 x 200 x 304, axes 0 2", TESS_ARGMAX, tess_f16, tess_i64, {30, 100, 200, 304}, 2, {0, 2}, 0}};

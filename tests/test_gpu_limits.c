@@ -285,6 +285,7 @@ static void axes_apart(void) {
                {TESS_SUM, tess_f64, tess_f64, {32, 64, 256, 512}, 2, {1, 3}, "sum f64 axes 1 and 3"},
                {TESS_SUM, tess_f16, tess_f16, {32, 64, 256, 512}, 2, {1, 3}, "sum f16 axes 1 and 3"},
                {TESS_MAX, tess_u8, tess_u8, {32, 64, 256, 512}, 2, {1, 3}, "max u8 axes 1 and 3"},
+               {TESS_SUM, tess_u8, tess_u64, {32, 64, 256, 1147}, 2, {1, 3}, "sum u8 axes 1 and 3, runs of 1147"},
                {TESS_VAR, tess_f16, tess_f32, {32, 64, 256, 512}, 2, {1, 3}, "var f16 axes 1 and 3"},
                {TESS_VAR, tess_f16, tess_f32, {32, 256, 256, 784}, 2, {1, 3}, "var f16 axes 1 and 3, runs of 784"},
                {TESS_VAR, tess_u8, tess_f32, {32, 256, 256, 784}, 2, {1, 3}, "var u8 axes 1 and 3, runs of 784"},

@@ -89,7 +89,7 @@ void tess_reduce_gpu_count_end(const tess_reduce_gpu_walk *w, const reduce_probl
 typedef struct tess_reduce_gpu_rows_shape {
     int64_t vector, each, groups; /* elements of a vector; blocks of an output */
     int warps, slots;
-    bool run, apart, shifted, whole, ticket; /* any order; runs of an output that lie apart; -DSHIFTED, -DWHOLE, -DTICKET */
+    bool run, apart, anywhere, shifted, whole, ticket; /* any order; runs of an output that lie apart; -DANYWHERE, -DSHIFTED, -DWHOLE, -DTICKET */
 } tess_reduce_gpu_rows_shape;
 tess_reduce_gpu_rows_shape tess_reduce_gpu_rows_shape_of(const reduce_problem *p);
 /* gpu_rows_predict.c */

@@ -140,14 +140,18 @@ static bool rows_fit(const tess_problem *problem, const char **why) {
     *why = "needs elements that are neighbours along the fastest reduced axis, no segments, no variance";
     if (p->rank < 1 || p->stride[0][p->rank - 1] != p->in.itemsize || p->k < 1 || p->offsets || p->kind == REDUCE_VAR)
         return false;
-    *why = "needs runs of whole vectors of 16 bytes where they lie apart and no order matters";
-    return p->rank == 1 || !tess_reduce_gpu_any_order(p) || tess_reduce_gpu_apart(p) % 16 == 0;
+    return true;
 }
+
+/* Runs that lie apart, of which no order matters and that are no whole vectors: a warp has one after the other. */
+static bool anywhere(const reduce_problem *p) { return p->rank > 1 && tess_reduce_gpu_any_order(p) && tess_reduce_gpu_apart(p) % 16 != 0; }
 
 /* A warp has 32 lanes, and each wants a vector. */
 static bool rows_pay(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
-    *why = "runs of fewer than 128 elements leave most of a warp idle";
+    *why = "runs of fewer than 128 elements leave most of a warp idle, and of fewer than 512 where each begins anywhere";
+    if (anywhere(p) && p->size[p->rank - 1] < 512)
+        return false;
     return p->k >= 128 || p->outputs < 64;
 }
 
@@ -174,7 +178,8 @@ static int64_t least_warps(const reduce_problem *p, bool eights) {
 }
 
 tess_reduce_gpu_rows_shape tess_reduce_gpu_rows_shape_of(const reduce_problem *p) {
-    tess_reduce_gpu_rows_shape s = {.run = tess_reduce_gpu_any_order(p), .apart = p->rank > 1, .each = 1}; /* a run begins anywhere */
+    tess_reduce_gpu_rows_shape s = {
+        .run = tess_reduce_gpu_any_order(p), .apart = p->rank > 1, .anywhere = anywhere(p), .each = 1}; /* a run begins anywhere */
     const int64_t size = p->in.itemsize, leaves = tess_ceil_div(p->k, REDUCE_LEAF);
     const int64_t rest = tess_reduce_gpu_apart(p);
     s.vector = s.run ? 1 : size == 8 ? 2 : size == 4 ? 4 : 8;
@@ -213,7 +218,8 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
     tess_gpu_option(layout, "-DTICKET=%d", s.ticket);
     tess_gpu_option(layout, "-DMANY=%d", s.groups > 8 * (s.ticket ? 32 * s.warps : 256));
     tess_gpu_option(layout, "-DFEW=%d", s.groups <= 256);
-    tess_gpu_option(layout, "-DUNROLL=%d", s.run || eights || s.apart ? 8 : 16);
+    tess_gpu_option(layout, "-DANYWHERE=%d", s.anywhere);
+    tess_gpu_option(layout, "-DUNROLL=%d", s.anywhere && p->size[p->rank - 1] * p->in.itemsize < 4096 ? 4 : s.run || eights || s.apart ? 8 : 16);
     tess_gpu_option(layout, "-DAT_LEAST=%d", (int)(least_warps(p, eights) / s.warps));
     tess_gpu_option(layout, "-DPACKED=%d", s.run && tess_reduce_gpu_packs(p));
     tess_gpu_option(layout, "-DSHIFTED=%d", s.shifted);
@@ -240,7 +246,7 @@ static void lay_tree_rows(const tess_problem *problem, const tess_gpu_device *de
         tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, partial);
         tess_gpu_pass(layout, step, block, bytes);
     }
-    layout->alignment = s.vector > 1 && !s.shifted ? s.vector * p->in.itemsize : s.run && s.apart ? 16 : 0;
+    layout->alignment = s.vector > 1 && !s.shifted ? s.vector * p->in.itemsize : s.run && s.apart && !s.anywhere ? 16 : 0;
 }
 
 /* ---- reduce/tree_block ---- */

@@ -145,7 +145,7 @@ void tess_reduce_predict_rows(const tess_problem *base, tess_gpu_prediction *out
     for (int i = 0; i < 32; i++) {
         w.times = begins[i];
         if (s.apart) {
-            known = known && (w.times == 0 || runs_apart(&w, &s, p, TESS_REDUCE_GPU_ORIGIN + i));
+            known = known && !s.anywhere && (w.times == 0 || runs_apart(&w, &s, p, TESS_REDUCE_GPU_ORIGIN + i));
             continue;
         }
         w.times = begins[i] * (double)runs;

@@ -11,7 +11,8 @@
 // -DWHOLE=0: no leaf is whole; without that path, which holds 16 vectors, three times as many threads fit on a multiprocessor, which is what many short rows
 // need. What no order can change has no lanes: a warp's leaves are one run, which may begin anywhere (gpu_any_order.cuh; -DPACKED=1: by words of small elements).
 //
-// -DRANK=2 and more: an output's elements are runs of whole vectors that lie apart, and each thread looks for its vectors (leaf_walk).
+// -DRANK=2 and more: an output's elements are runs of whole vectors that lie apart, and each thread looks for its vectors (leaf_walk). -DANYWHERE=1: the runs are no whole vectors, and no order matters,
+// so a warp takes what it has of one after the other.
 #include "ops/reduce/gpu_finish.cuh"
 #if ANY_ORDER
 #include "ops/reduce/gpu_any_order.cuh"
@@ -30,7 +31,27 @@ struct rows {
 
 // n elements of an output from number `first` on, `from` the output's begin.
 __device__ node elements_of(const rows &r, const element *from, i64 first, int n) {
-#if RANK > 1 && ANY_ORDER
+#if ANYWHERE
+    node whole = nothing();
+    const i64 length = r.size[RANK - 1];
+    i64 run = first / length, begun = first - run * length; // which run, and its elements that come before
+#pragma unroll 1
+    while (n > 0) {
+        i64 number = run, at = begun;
+        const int here = length - begun < n ? (int)(length - begun) : n;
+#pragma unroll
+        for (int d = RANK - 2; d >= 0; d--) {
+            at += (d > 0 ? number % r.size[d] : number) * r.step[d];
+            number /= r.size[d];
+        }
+        merge(whole, run_of<UNROLL>(from + at, here, first));
+        first += here;
+        n -= here;
+        begun = 0;
+        run++;
+    }
+    return whole;
+#elif RANK > 1 && ANY_ORDER
     enum { PER = run_vector::PER };
     return run_of<UNROLL>(from, n, first, leaf_walk<rows, 32 * PER>(r, first + threadIdx.x % 32 * PER));
 #elif RANK > 1
