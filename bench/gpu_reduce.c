@@ -142,15 +142,21 @@ static void turned(gpu_bench *b) {
         tess_type in, out;
         int64_t shape[3];
         int naxes, axes[3];
-    } works[] = {{"turned: sum f32 8192 x 8192", TESS_SUM, tess_f32, tess_f32, {8192, 8192, 1}, 2, {0, 1}},
-                 {"turned: std f32 31477 x 2048", TESS_STD, tess_f32, tess_f32, {31477, 2048, 1}, 2, {0, 1}},
-                 {"turned: mean f16 87778 x 704", TESS_MEAN, tess_f16, tess_f32, {87778, 704, 1}, 2, {0, 1}},
-                 {"turned: sum f32 4 Mi x 10", TESS_SUM, tess_f32, tess_f32, {4 << 20, 10, 1}, 2, {0, 1}},
-                 {"turned: sum f32 256 Ki x 300", TESS_SUM, tess_f32, tess_f32, {1 << 18, 300, 1}, 2, {0, 1}},
-                 {"turned: argmax f32 4000 x 4001", TESS_ARGMAX, tess_f32, tess_i64, {4000, 4001, 1}, 2, {0, 1}},
-                 {"turned: sum f32 1500 x 1500", TESS_SUM, tess_f32, tess_f32, {1500, 1500, 1}, 2, {0, 1}},
-                 {"turned: var f64 206 x 5 x 31049", TESS_VAR, tess_f64, tess_f64, {206, 5, 31049}, 3, {0, 1, 2}},
-                 {"turned: sum c64 14 x 2 x 2189964, axes 0 2", TESS_SUM, tess_c64, tess_c64, {14, 2, 2189964}, 2, {0, 2}}};
+    } works[] = {
+        {"turned: sum f32 8192 x 8192", TESS_SUM, tess_f32, tess_f32, {8192, 8192, 1}, 2, {0, 1}},
+        {"turned: std f32 31477 x 2048", TESS_STD, tess_f32, tess_f32, {31477, 2048, 1}, 2, {0, 1}},
+        {"turned: mean f16 87778 x 704", TESS_MEAN, tess_f16, tess_f32, {87778, 704, 1}, 2, {0, 1}},
+        {"turned: sum f32 4 Mi x 10", TESS_SUM, tess_f32, tess_f32, {4 << 20, 10, 1}, 2, {0, 1}},
+        {"turned: sum f32 256 Ki x 300", TESS_SUM, tess_f32, tess_f32, {1 << 18, 300, 1}, 2, {0, 1}},
+        {"turned: argmax f32 4000 x 4001", TESS_ARGMAX, tess_f32, tess_i64, {4000, 4001, 1}, 2, {0, 1}},
+        {"turned: sum f32 1500 x 1500", TESS_SUM, tess_f32, tess_f32, {1500, 1500, 1}, 2, {0, 1}},
+        {"turned: var f64 206 x 5 x 31049", TESS_VAR, tess_f64, tess_f64, {206, 5, 31049}, 3, {0, 1, 2}},
+        {"turned: sum c64 14 x 2 x 2189964, axes 0 2", TESS_SUM, tess_c64, tess_c64, {14, 2, 2189964}, 2, {0, 2}},
+        {"turned: sum f32 3 x 8192 x 4096, axis 2", TESS_SUM, tess_f32, tess_f32, {3, 8192, 4096}, 1, {2}}, /* channels of pixels as planes */
+        {"turned: max u8 3 x 16384 x 8192, axis 2", TESS_MAX, tess_u8, tess_u8, {3, 16384, 8192}, 1, {2}},
+        {"turned: mean f16 64 x 1024 x 2048, axis 2", TESS_MEAN, tess_f16, tess_f32, {64, 1024, 2048}, 1, {2}},
+        {"turned: sum bf16 118 x 2 x 182883, axis 1", TESS_SUM, tess_bf16, tess_f32, {118, 2, 182883}, 1, {1}},
+        {"turned: argmax f32 256 x 512 x 512", TESS_ARGMAX, tess_f32, tess_i64, {256, 512, 512}, 3, {0, 1, 2}}};
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++) {
         int64_t shape[3], steps[3], kept[3], count = 1, outputs = 1;
         int n = 0;
