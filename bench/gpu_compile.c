@@ -34,7 +34,7 @@ static double get_kernels(const tess_plan *plan) {
         int u = layout->step[s].unit;
         const tess_gpu_source source = {.name = layout->unit[u].text->name,
                                         .text = layout->unit[u].text->text,
-                                        .headers = made->row->gpu->headers,
+                                        .headers = tess_gpu_unit_headers(layout, u, made->row->gpu->headers),
                                         .lasting = true,
                                         .options = layout->unit[u].option,
                                         .option_count = layout->unit[u].options};

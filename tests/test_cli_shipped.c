@@ -77,7 +77,7 @@ static void look_at_units(const tess_gpu_layout *layout, const tess_gpu_row *row
     for (int u = 0; u < layout->units; u++) {
         const tess_gpu_source source = {.name = layout->unit[u].text->name,
                                         .text = layout->unit[u].text->text,
-                                        .headers = row->headers,
+                                        .headers = tess_gpu_unit_headers(layout, u, row->headers),
                                         .options = layout->unit[u].option,
                                         .option_count = layout->unit[u].options};
         look_at(&source, gpu, arch);

@@ -9,9 +9,9 @@
 
 enum { SHARE = 16 };
 static tess_context *context;
-static char seen[128][40];                /* rows */
+static char seen[160][40];                /* rows */
 static int seen_count, unit_count;        /* unit_count: of units */
-static char units[470][TESS_SHA256_SIZE]; /* that were compiled already, for another problem or row */
+static char units[520][TESS_SHA256_SIZE]; /* that were compiled already, for another problem or row */
 
 static const int archs[] = {80, 90, 100};
 
@@ -34,7 +34,7 @@ static void look_at(const tess_strategy *row, const tess_problem *base, const ch
     for (int u = 0; u < layout->units; u++) {
         const tess_gpu_source source = {.name = layout->unit[u].text->name,
                                         .text = layout->unit[u].text->text,
-                                        .headers = row->gpu->headers,
+                                        .headers = tess_gpu_unit_headers(layout, u, row->gpu->headers),
                                         .options = layout->unit[u].option,
                                         .option_count = layout->unit[u].options};
         tess_gpu_key key = tess_gpu_shipped_key(&source);
@@ -441,6 +441,7 @@ static void orders(void) {
                {tess_f32, 2, 7, 3, 1, 302, "f32 7 x 7, Fortran's order, odd rows"},
                {tess_f32, 3, 3, 3, 1, 320, "f32 3 x 3 x 3, Fortran's order, whole rows"},
                {tess_f32, 3, 3, 1, 1, 320, "f32 3 x 3 x 3, from Fortran's order to C's, whole rows"},
+               {tess_u8, 2, 3, 1, 1, 1100, "u8 3 x 3, from Fortran's order to C's"},
                {tess_c64, 2, 3, 0, 1, 300, "c64 3 x 3"},
                {tess_c64, 2, 7, 0, 1, 300, "c64 7 x 7"},
                {tess_c64, 1, 9, 0, 1, 300, "c64 9 taps"},

@@ -28,7 +28,7 @@ static tess_status get_kernels(const tess_gpu_scope *scope, tess_gpu_plan *made,
         int u = layout->step[s].unit;
         tess_gpu_source source = {.name = layout->unit[u].text->name,
                                   .text = layout->unit[u].text->text,
-                                  .headers = row->headers,
+                                  .headers = tess_gpu_unit_headers(layout, u, row->headers),
                                   .lasting = true,
                                   .options = layout->unit[u].option,
                                   .option_count = layout->unit[u].options};

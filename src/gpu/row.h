@@ -51,6 +51,7 @@ typedef struct tess_gpu_step {
 typedef struct tess_gpu_layout {
     struct {
         const tess_gpu_text *text;
+        const tess_gpu_text *const *headers; /* what it may include, where that is another row's kernel; NULL: as the row says */
         const char *option[TESS_GPU_OPTIONS];
         int options;
     } unit[TESS_GPU_UNITS];
@@ -83,6 +84,10 @@ typedef struct tess_gpu_layout {
     char arena[TESS_GPU_ARENA]; /* last: the first `used` bytes mean something */
 } tess_gpu_layout;
 
+/* What unit number u of a layout of the row's may include. */
+TESS_INLINE const tess_gpu_text *const *tess_gpu_unit_headers(const tess_gpu_layout *layout, int u, const tess_gpu_text *const *of_row) {
+    return layout->unit[u].headers ? layout->unit[u].headers : of_row;
+}
 /* Begins a unit; options and launches after it belong to it. */
 void tess_gpu_unit(tess_gpu_layout *layout, const tess_gpu_text *text);
 void tess_gpu_option(tess_gpu_layout *layout, const char *format, ...) TESS_PRINTF(2, 3);

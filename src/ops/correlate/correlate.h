@@ -101,6 +101,9 @@ tess_status tess_correlate_build_direct(tess_correlate_problem *problem);
 /* The axes of a pass over the whole array with such a mask; the mask's weights are not read and the pass has none. */
 void tess_correlate_lay(tess_correlate_pass *pass, const tess_correlate_problem *problem, const tess_correlate_mask *mask);
 tess_status tess_correlate_build_passes(tess_correlate_problem *problem, const tess_correlate_mask *masks, int count);
+/* `problem` is a copy of a prepared one that has other arrays of the same shapes and types now: what GPU rows read of it is laid over them, with the weights that the other has. One pass and
+ * passes_count of them are the caller's memory. */
+bool tess_correlate_lay_again(tess_correlate_problem *problem, tess_correlate_pass *direct, tess_correlate_pass *passes);
 
 /* rank1.c: whether the mask is exactly the outer product of 1-D factors that C holds. factors[] receives one mask of rank 1 for each axis longer than
  * 1, in the mask's order, *count of them; the caller frees their weights. *count is 0 when it is not of rank 1 (or has fewer than two such axes). */

@@ -121,7 +121,8 @@ TESS_INLINE int tess_correlate_gpu_axis(int d, int colours) { return d - (colour
     X(separable_split)              \
     X(separable_split_odd)          \
     X(separable_each)               \
-    X(separable_each_odd)
+    X(separable_each_odd)           \
+    X(turned)
 #define X(name)                                      \
     extern const tess_gpu_row tess_correlate_##name; \
     bool tess_correlate_##name##_fits(const tess_problem *problem, const char **why);
@@ -135,6 +136,7 @@ bool tess_correlate_patch_separable_pays(const tess_problem *problem, const char
 bool tess_correlate_patch_separable_odd_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_separable_each_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_separable_each_odd_pays(const tess_problem *problem, const char **why);
+bool tess_correlate_turned_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_shifted3d_pays(const tess_problem *problem, const char **why);
 
 #endif

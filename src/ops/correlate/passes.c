@@ -256,6 +256,53 @@ tess_status tess_correlate_build_passes(tess_correlate_problem *problem, const t
     return build_box(problem, masks, count);
 }
 
+static void lay_pass_again(tess_correlate_pass *pass, const tess_correlate_pass *like, const tess_array *in, const tess_array *out,
+                           const tess_correlate_mask *mask, int slab) {
+    memset(pass, 0, offsetof(tess_correlate_pass, axis));
+    lay_axes(pass, in, out, mask, slab);
+    pass->last = like->last;
+    pass->size = pass->room = like->size;
+    pass->weights = pass->columns = like->weights;
+}
+
+/* Mask number k of the passes: the list's, or that of axis number k among those of more than one tap (rank1.c). */
+static tess_correlate_mask mask_of_pass(const tess_correlate_problem *problem, int k) {
+    const tess_correlate_mask *mask = &problem->masks[0];
+    if (problem->count > 1)
+        return problem->masks[k];
+    for (int axis = 0; axis < mask->ndim; axis++)
+        if (mask->shape[axis] > 1 && k-- == 0)
+            return (tess_correlate_mask){
+                .ndim = 1, .axes = {mask->axes[axis]}, .shape = {mask->shape[axis]}, .before = {mask->before[axis]}, .taps = mask->shape[axis]};
+    return *mask;
+}
+
+bool tess_correlate_lay_again(tess_correlate_problem *problem, tess_correlate_pass *direct, tess_correlate_pass *passes) {
+    tess_array between[2];
+    const tess_array *in = &problem->in;
+    const int slab = choose_slab_axis(&problem->out);
+    if (problem->direct) {
+        lay_pass_again(direct, problem->direct, in, &problem->out, &problem->masks[0], -1);
+        problem->direct = direct;
+    }
+    problem->box = NULL;
+    for (int k = 0; k < problem->passes_count; k++) {
+        const tess_array *out = k < problem->passes_count - 1 ? &between[k & 1] : &problem->out;
+        const tess_correlate_mask mask = mask_of_pass(problem, k);
+        if (out != &problem->out) {
+            int64_t shape[TESS_MAX_NDIM], bytes;
+            memcpy(shape, in->shape, (size_t)in->ndim * sizeof *shape);
+            shape[mask.axes[0]] = problem->out.shape[mask.axes[0]];
+            if (between_passes(problem, &between[k & 1], shape, slab, &bytes) != TESS_OK)
+                return false;
+        }
+        lay_pass_again(&passes[k], &problem->passes[k], in, out, &mask, slab);
+        in = out;
+    }
+    problem->passes = problem->passes ? passes : NULL;
+    return true;
+}
+
 tess_status tess_correlate_build_direct(tess_correlate_problem *problem) {
     problem->direct = take_passes(problem, 1);
     if (!problem->direct)

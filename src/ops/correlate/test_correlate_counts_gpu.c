@@ -247,6 +247,17 @@ static const predicted turned[] = {
     {tess_f32, tess_u8, 3, {68, 7, 80}, 3, {3, 3, 2}, BY(CONSTANT), .turned = 1},
     {tess_i32, tess_f32, 3, {200, 9, 200}, 3, {3, 3, 3}, BY(NEAREST), .turned = 1},
 };
+/* The input's finest axis is another than the output's: a transpose and a correlation. */
+static const predicted apart[] = {
+    {F32, 2, {150, 260}, 2, {3, 3}, BY(ZERO), .turned = 1},
+    {U8, 2, {203, 300}, 2, {3, 5}, BY(REFLECT), .turned = 1},
+    {tess_f32, tess_u8, 2, {144, 272}, 2, {3, 3}, BY(WRAP), .turned = 1}, /* the output is turned */
+    {F16, 3, {5, 96, 64}, 2, {3, 3}, BY(MIRROR), .turned = 2},
+    {I8, 3, {70, 21, 40}, 3, {3, 5, 5}, BY(CONSTANT), .turned = 1, .list = 3},
+    {F16, 2, {5000, 5}, 2, {3, 7}, BY(NEAREST), .turned = 1, .list = 2},
+    {U8, 2, {301, 205}, 2, {5, 7}, BY(ZERO), .turned = 1, .list = 2},
+    {F64, 2, {60, 130}, 1, {7}, BY(ZERO), .turned = 1, .extent = TESS_EXTENT_FULL},
+};
 /* Small images without gaps. */
 static const predicted flat[] = {
     {F32, 3, {60, 50, 8}, 2, {3, 3}, BY(REFLECT), .axes = {0, 1}, .named = true},
@@ -529,9 +540,9 @@ static int compare(const tess_strategy *row, const predicted *list, int count, b
 
 static void check(const tess_strategy *row) {
     const bool wide = strcmp(row->name, "correlate/wide") == 0, brick = strncmp(row->name, "correlate/brick", 15) == 0,
-               brief = strcmp(row->name, "correlate/short_rows") == 0,
-               all = !wide && !brick && !brief; /* which take most of what is not for them, too */
-    int compared = wide ? COMPARE(large, true) : brick ? COMPARE(bricks, true) : brief ? COMPARE(short_ones, true) : 0;
+               brief = strcmp(row->name, "correlate/short_rows") == 0, two = strcmp(row->name, "correlate/turned") == 0,
+               all = !wide && !brick && !brief && !two; /* which take most of what is not for them, too */
+    int compared = wide ? COMPARE(large, true) : brick ? COMPARE(bricks, true) : brief ? COMPARE(short_ones, true) : two ? COMPARE(apart, true) : 0;
     if (all)
         compared += COMPARE(lines, true);
     int turn = 0;

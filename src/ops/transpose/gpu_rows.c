@@ -119,7 +119,7 @@ static void launch_tiles_of(const transpose_gpu_matrices *m, tess_gpu_layout *la
 static void launch_tiles(const tess_problem *base, tess_gpu_layout *layout, const tess_gpu_text *text, const char *entry, int64_t along_p,
                          int64_t along_q, int threads, int64_t shared) {
     const transpose_gpu_matrices m = tess_transpose_gpu_matrices_of(base);
-    if (layout->units == 0)
+    if (text)
         tess_gpu_unit(layout, text);
     launch_tiles_of(&m, layout, entry, along_p, along_q, 0, threads, shared);
 }

@@ -155,6 +155,17 @@ static tess_status prepare(transpose_problem *problem, const DLTensor *in, const
     return arrange(problem, problem->in.count > 0 && problem->in.data && problem->in.data == problem->out.data);
 }
 
+void tess_transpose_between(transpose_problem *problem, tess_context *context, const tess_array *in, const tess_array *out) {
+    memset(problem, 0, offsetof(transpose_problem, in));
+    problem->base.op = &tess_transpose_op;
+    problem->base.context = context;
+    problem->in = *in;
+    problem->out = *out;
+    for (int d = 0; d < in->ndim; d++)
+        problem->perm[d] = d;
+    arrange(problem, false); /* which fails in place only */
+}
+
 /* The finest axis of either array decides what a row can do; how the others follow each other, a few steps show. */
 static int finest_axis(const tess_array *array) {
     int finest = 0;

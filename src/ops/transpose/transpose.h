@@ -49,6 +49,9 @@ typedef struct transpose_problem {
     int perm[TESS_MAX_NDIM];          /* axis k of out is axis perm[k] of in */
 } transpose_problem;
 
+/* Elements of one array to their places in another of the same shape, which is no part of it: a step of another operation, so nothing is checked. Fills `problem`. */
+void tess_transpose_between(transpose_problem *problem, tess_context *context, const tess_array *in, const tess_array *out);
+
 /* The problem as matrices: q is out's fastest axis, p the one that steps least in in (p_size = 1 when they are the same). The others are the batch.
  */
 typedef struct transpose_plane {
