@@ -7,7 +7,7 @@
 #include "gpu/row.h"
 #include "ops/correlate/correlate.h"
 
-enum { CORRELATE_GPU_ROWS = 34 + 12 };
+enum { CORRELATE_GPU_ROWS = 35 + 12 };
 extern const tess_strategy tess_correlate_gpu_rows[CORRELATE_GPU_ROWS];
 
 /* KERNEL_TEXT(gpu_general): the text of gpu_general.cu under its own name. */

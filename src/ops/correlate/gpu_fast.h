@@ -122,6 +122,7 @@ TESS_INLINE int tess_correlate_gpu_axis(int d, int colours) { return d - (colour
     X(separable_split_odd)          \
     X(separable_each)               \
     X(separable_each_odd)           \
+    X(mixed)                        \
     X(turned)
 #define X(name)                                      \
     extern const tess_gpu_row tess_correlate_##name; \
@@ -136,6 +137,7 @@ bool tess_correlate_patch_separable_pays(const tess_problem *problem, const char
 bool tess_correlate_patch_separable_odd_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_separable_each_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_separable_each_odd_pays(const tess_problem *problem, const char **why);
+bool tess_correlate_mixed_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_turned_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_shifted3d_pays(const tess_problem *problem, const char **why);
 

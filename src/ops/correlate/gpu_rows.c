@@ -193,6 +193,13 @@ const tess_strategy tess_correlate_gpu_rows[CORRELATE_GPU_ROWS] = {
      .applicable = tess_correlate_separable_each_odd_fits,
      .sensible = tess_correlate_separable_each_odd_pays,
      .gpu = &tess_correlate_separable_each_odd},
+    {.name = "correlate/mixed",
+     .idea = "lists that no other row takes as a whole: masks one by one or with their neighbours, each part by the row that takes it",
+     .source = "-",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_correlate_mixed_fits,
+     .sensible = tess_correlate_mixed_pays,
+     .gpu = &tess_correlate_mixed},
     {.name = "correlate/turned",
      .idea = "input and output finest along different axes: one of them by way of the workspace, turned there by a row of transpose's, the sums by "
              "another row of these",

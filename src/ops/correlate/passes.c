@@ -260,7 +260,7 @@ static void lay_pass_again(tess_correlate_pass *pass, const tess_correlate_pass 
                            const tess_correlate_mask *mask, int slab) {
     memset(pass, 0, offsetof(tess_correlate_pass, axis));
     lay_axes(pass, in, out, mask, slab);
-    pass->last = like->last;
+    pass->last = true;
     pass->size = pass->room = like->size;
     pass->weights = pass->columns = like->weights;
 }
@@ -297,6 +297,7 @@ bool tess_correlate_lay_again(tess_correlate_problem *problem, tess_correlate_pa
                 return false;
         }
         lay_pass_again(&passes[k], &problem->passes[k], in, out, &mask, slab);
+        passes[k].last = k == problem->passes_count - 1;
         in = out;
     }
     problem->passes = problem->passes ? passes : NULL;

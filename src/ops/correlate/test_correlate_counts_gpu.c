@@ -258,6 +258,14 @@ static const predicted apart[] = {
     {U8, 2, {301, 205}, 2, {5, 7}, BY(ZERO), .turned = 1, .list = 2},
     {F64, 2, {60, 130}, 1, {7}, BY(ZERO), .turned = 1, .extent = TESS_EXTENT_FULL},
 };
+/* Lists in parts. */
+static const predicted parts[] = {
+    {F16, 3, {2, 59, 131}, 3, {9, 7, 3}, BY(WRAP), .list = 3},
+    {I8, 2, {8, 3001}, 2, {10, 3}, BY(REFLECT), .list = 2},
+    {F32, 3, {14, 1041, 1}, 2, {3, 5}, BY(NEAREST), .list = 2},
+    {U8, 3, {1500, 4, 6}, 2, {5, 3}, BY(MIRROR), .list = 2},
+    {F32, 2, {3, 2131}, 2, {5, 30}, BY(ZERO), .list = 2, .extent = TESS_EXTENT_FULL},
+};
 /* Small images without gaps. */
 static const predicted flat[] = {
     {F32, 3, {60, 50, 8}, 2, {3, 3}, BY(REFLECT), .axes = {0, 1}, .named = true},
@@ -541,8 +549,14 @@ static int compare(const tess_strategy *row, const predicted *list, int count, b
 static void check(const tess_strategy *row) {
     const bool wide = strcmp(row->name, "correlate/wide") == 0, brick = strncmp(row->name, "correlate/brick", 15) == 0,
                brief = strcmp(row->name, "correlate/short_rows") == 0, two = strcmp(row->name, "correlate/turned") == 0,
-               all = !wide && !brick && !brief && !two; /* which take most of what is not for them, too */
-    int compared = wide ? COMPARE(large, true) : brick ? COMPARE(bricks, true) : brief ? COMPARE(short_ones, true) : two ? COMPARE(apart, true) : 0;
+               several = strcmp(row->name, "correlate/mixed") == 0,
+               all = !wide && !brick && !brief && !two && !several; /* which take most of what is not for them, too */
+    int compared = wide      ? COMPARE(large, true)
+                   : brick   ? COMPARE(bricks, true)
+                   : brief   ? COMPARE(short_ones, true)
+                   : two     ? COMPARE(apart, true)
+                   : several ? COMPARE(parts, true)
+                             : 0;
     if (all)
         compared += COMPARE(lines, true);
     int turn = 0;

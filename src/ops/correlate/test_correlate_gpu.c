@@ -45,10 +45,11 @@ static tess_status call(const work *w, const hostile_array *in, const DLTensor *
     return w->flip ? tess_convolve(context, &in->tensor, masks[0], out, options) : tess_correlate(context, &in->tensor, masks[0], out, options);
 }
 
-/* Whether another test compares the row, over arrays in other orders (test_correlate_brick_gpu.c, test_correlate_turned_gpu.c). */
+/* Whether another test compares the row, over arrays in other orders (test_correlate_brick_gpu.c, test_correlate_turned_gpu.c, test_correlate_mixed_gpu.c). */
 static bool is_elsewhere(const tess_strategy *row) {
     return strncmp(row->name, "correlate/brick", 15) == 0 || strcmp(row->name, "correlate/march_kept") == 0 ||
-           strcmp(row->name, "correlate/march_across") == 0 || strcmp(row->name, "correlate/turned") == 0;
+           strcmp(row->name, "correlate/march_across") == 0 || strcmp(row->name, "correlate/turned") == 0 ||
+           strcmp(row->name, "correlate/mixed") == 0;
 }
 
 /* Whether selection would pass the row over, or another test compares it. Compiling it for every case all the same would take minutes; each
