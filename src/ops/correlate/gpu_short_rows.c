@@ -141,6 +141,8 @@ bool tess_correlate_short_of(short_shape *s, const tess_correlate_problem *p, co
     *why = "needs fewer arrays, or shorter axes";
     s->read = aligned(s->apart ? in_size(s) : columns_in(s) * in_size(s), 16);
     s->write = s->apart ? aligned(s->row.out_stride, 16) : 16;
+    if (s->stack_axis >= 0) /* a block begins behind the whole images of the ones before */
+        s->write = aligned(THREADS / s->line.n * s->line.n * columns_out(s) * out_size(s), 16);
     for (int d = 0; d < pass->ndim; d++)
         if (tess_correlate_short_is_batch(s, d)) {
             s->batch++;

@@ -313,6 +313,7 @@ static const predicted short_ones[] = {
     {F64, 2, {700, 5}, 2, {3, 3}, BY(ZERO)},
     {F32, 3, {30, 28, 28}, 2, {3, 3}, BY(ZERO)},
     {F16, 3, {50, 10, 58}, 2, {3, 7}, BY(REFLECT)},
+    {U8, 3, {301, 5, 9}, 2, {3, 3}, BY(REFLECT)},
     {F32, 2, {1500, 9}, 2, {3, 3}, BY(REFLECT), .list = 2},
 };
 /* Large ones. */
