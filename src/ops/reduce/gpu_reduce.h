@@ -28,7 +28,7 @@
 TESS_REDUCE_RUNGS(RUNG)
 #undef RUNG
 
-enum { REDUCE_GPU_ROWS = 23 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
+enum { REDUCE_GPU_ROWS = 24 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
 int64_t tess_reduce_gpu_resident(const tess_gpu_device *device); /* so many of its blocks a device holds at once; NULL = an H200 */
 extern const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS];
 
@@ -306,6 +306,11 @@ void tess_reduce_predict_leaves(const tess_problem *problem, tess_gpu_prediction
 bool tess_reduce_gpu_leaf_words(const reduce_problem *p);  /* WORDS of gpu_leaf.cuh, where elements are neighbours */
 bool tess_reduce_gpu_leaf_wide(const reduce_problem *p);   /* WORDS=2 */
 int tess_reduce_gpu_leaf_threads(const reduce_problem *p); /* that a leaf has then */
+
+/* gpu_spread.c */
+extern const tess_gpu_row tess_reduce_gpu_tree_spread;
+bool tess_reduce_gpu_spread_fits(const tess_problem *problem, const char **why);
+bool tess_reduce_gpu_spread_pays(const tess_problem *problem, const char **why);
 
 /* gpu_turned.c */
 extern const tess_gpu_row tess_reduce_gpu_tree_turned;

@@ -288,6 +288,14 @@ static const tess_gpu_row
     }
 
 const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS] = {
+    {.name = "reduce/tree_spread",
+     .idea = "outputs that memory has in another order than out: made in memory's order in the workspace, and brought to their places by the "
+             "transpose's tiles",
+     .source = "-",
+     .target = TESS_TARGET_GPU,
+     .applicable = tess_reduce_gpu_spread_fits,
+     .sensible = tess_reduce_gpu_spread_pays,
+     .gpu = &tess_reduce_gpu_tree_spread},
     {.name = "reduce/tree_block",
      .idea = "one short run: a block a leaf, a thread a lane with all its loads on their way; the last block pairs the leaves",
      .source = "Higham 1993 (pairwise)",

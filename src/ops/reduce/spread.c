@@ -11,25 +11,21 @@
 
 enum { SHORT = 256 /* bytes of outputs side by side */, BRIEF = 8 /* elements of an output: of fewer the results are too large a part */ };
 
+void tess_reduce_dense_outputs(const reduce_problem *p, reduce_problem *dense) {
+    *dense = *p;
+    for (int64_t d = p->kept - 1, step = p->out.itemsize; d >= 0; step *= p->kept_size[d--])
+        dense->kept_stride[1][d] = step;
+    dense->kept = tess_collapse(p->kept, dense->kept_size, 2, dense->kept_stride);
+}
+
 bool tess_reduce_joins(const reduce_problem *p, reduce_problem *joined) {
-    int first = p->kept - 1;
+    const int last = p->kept - 1;
     const int64_t size = p->in.itemsize;
-    if (p->kept < 2 || p->k < BRIEF || p->offsets || p->records || p->outputs == 0 || p->kept_stride[0][first] != size ||
-        p->kept_size[first] * size >= SHORT)
+    if (p->kept < 2 || p->k < BRIEF || p->offsets || p->records || p->outputs == 0 || p->kept_stride[0][last] != size ||
+        p->kept_size[last] * size >= SHORT || p->kept_stride[0][last - 1] != p->kept_size[last] * size)
         return false;
-    int64_t width = p->kept_size[first];
-    while (first > 0 && p->kept_stride[0][first - 1] == width * size)
-        width *= p->kept_size[--first];
-    if (first == p->kept - 1)
-        return false;
-    if (!joined)
-        return true;
-    *joined = *p;
-    joined->kept = first + 1;
-    joined->kept_size[first] = width;
-    joined->kept_stride[0][first] = size;
-    for (int64_t d = first, step = p->out.itemsize; d >= 0; step *= joined->kept_size[d--])
-        joined->kept_stride[1][d] = step;
+    if (joined)
+        tess_reduce_dense_outputs(p, joined);
     return true;
 }
 

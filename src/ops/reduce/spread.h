@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * spread.h - what the table of rows asks of spread.c. */
+ * spread.h - what the tables of rows ask of spread.c. */
 #ifndef TESS_OPS_REDUCE_SPREAD_H
 #define TESS_OPS_REDUCE_SPREAD_H
 
 #include "ops/reduce/reduce.h"
 
+/* The problem whose results lie one after the other, in memory's order of their elements. */
+void tess_reduce_dense_outputs(const reduce_problem *p, reduce_problem *dense);
 /* Whether short rows of outputs make long ones in memory's order; *joined (not NULL): the problem of these, whose results lie one after the other. */
 bool tess_reduce_joins(const reduce_problem *p, reduce_problem *joined);
 size_t tess_reduce_spread_size(const reduce_problem *p); /* bytes that their results take, 0 if there are none */

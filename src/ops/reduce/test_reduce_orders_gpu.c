@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * test_reduce_turned_gpu.c - proves: arrays whose axes memory has in another order give the reference's bytes when reduce/tree_turned turns them first: whole vectors and odd sizes, elements of every size, narrow and
- * wide matrices, several of them, kept axes among them; sums, places, variances and complex elements; what the row refuses and is taken for. On a card when there is one, else on the virtual GPU. */
+ * test_reduce_orders_gpu.c - proves: arrays whose axes memory has in another order give the reference's bytes when reduce/tree_turned turns them first, or reduce/tree_spread turns the outputs: whole
+ * vectors and odd sizes, elements of every size, narrow and wide matrices, several of them, kept axes among them; sums, places, variances, complex elements and exact sums; what the rows refuse
+ * and are taken for. On a card when there is one, else on the virtual GPU. */
 #include "gpu_rows.h"
 #include "ops/reduce/reduce.h"
 
@@ -14,15 +15,21 @@ typedef struct layout {
     int naxes, axes[4];
 } layout;
 
-static const layout layouts[] = {{2, {0, 1}, {300, 64}, 2, {0, 1}},          /* a matrix in Fortran's order, whole vectors */
-                                 {2, {0, 1}, {131, 257}, 2, {0, 1}},         /* odd sizes, leaves that columns do not fill */
-                                 {2, {0, 1}, {17, 1001}, 2, {0, 1}},         /* records */
-                                 {3, {0, 1, 2}, {14, 2, 900}, 2, {0, 2}},    /* one matrix of all columns, kept ones too */
-                                 {3, {0, 1, 2}, {20, 5, 333}, 3, {0, 1, 2}}, /* several matrices */
-                                 {4, {0, 1, 2, 3}, {9, 7, 6, 50}, 3, {0, 2, 3}},
-                                 {3, {1, 0, 2}, {8, 70, 48}, 3, {0, 1, 2}}, /* some other order */
-                                 {3, {1, 2, 0}, {130, 65, 3}, 2, {0, 2}},   /* kept elements are neighbours */
-                                 {2, {0, 1}, {2, 9000}, 2, {0, 1}}};        /* pairs */
+static const layout turned[] = {{2, {0, 1}, {300, 64}, 2, {0, 1}},          /* a matrix in Fortran's order, whole vectors */
+                                {2, {0, 1}, {131, 257}, 2, {0, 1}},         /* odd sizes, leaves that columns do not fill */
+                                {2, {0, 1}, {17, 1001}, 2, {0, 1}},         /* records */
+                                {3, {0, 1, 2}, {14, 2, 900}, 2, {0, 2}},    /* one matrix of all columns, kept ones too */
+                                {3, {0, 1, 2}, {20, 5, 333}, 3, {0, 1, 2}}, /* several matrices */
+                                {4, {0, 1, 2, 3}, {9, 7, 6, 50}, 3, {0, 2, 3}},
+                                {3, {1, 0, 2}, {8, 70, 48}, 3, {0, 1, 2}}, /* some other order */
+                                {3, {1, 2, 0}, {130, 65, 3}, 2, {0, 2}},   /* kept elements are neighbours */
+                                {2, {0, 1}, {2, 9000}, 2, {0, 1}}};        /* pairs */
+
+static const layout spread[] = {{3, {0, 1, 2}, {3, 40, 50}, 1, {2}}, /* planes of pixels, along their rows */
+                                {3, {0, 1, 2}, {64, 7, 9}, 1, {2}},     {4, {1, 3, 2, 0}, {4, 3, 31, 17}, 1, {2}}, /* pictures, one after another */
+                                {3, {0, 1, 2}, {11, 2, 333}, 1, {1}},                                              /* few elements of each */
+                                {3, {0, 1, 2}, {5, 300, 6}, 1, {1}},    {4, {0, 1, 2, 3}, {6, 5, 4, 33}, 2, {1, 3}},
+                                {4, {2, 0, 1, 3}, {9, 8, 7, 6}, 1, {3}}}; /* three of them, in any order */
 
 static const struct {
     tess_reduction operation;
@@ -53,7 +60,7 @@ static int64_t lay(const layout *l, int64_t *shape, int64_t *steps, int64_t *kep
     return all;
 }
 
-static void compare(const layout *l, int w, int64_t from, uint64_t *random) {
+static void compare(const char *row, const layout *l, int w, int64_t from, uint64_t *random) {
     int64_t shape[4], steps[4], kept[4];
     int count;
     hostile_array memory, expected, out;
@@ -72,11 +79,11 @@ static void compare(const layout *l, int w, int64_t from, uint64_t *random) {
     assert_tess_ok(tess_reduce(context, works[w].operation, &in, &expected.tensor, &options));
     again = 5;
     hostile_make(&out, &again, works[w].out, count, kept, HOSTILE_STRIDED);
-    options.call = (tess_call){.engine = engine, .strategy = "reduce/tree_turned"};
+    options.call = (tess_call){.engine = engine, .strategy = row};
     assert_tess_ok(tess_reduce(context, works[w].operation, &in, &out.tensor, &options));
     if (memcmp(out.block, expected.block, out.block_size))
-        fail_msg("layout %d, %s of %s from element %lld on", (int)(l - layouts), tess_reduction_name(works[w].operation), tess_type_name(works[w].in),
-                 (long long)from);
+        fail_msg("%s: %lld x %lld .., %s of %s from element %lld on", row, (long long)l->shape[0], (long long)l->shape[1],
+                 tess_reduction_name(works[w].operation), tess_type_name(works[w].in), (long long)from);
     ran++;
     hostile_free(&out);
     hostile_free(&expected);
@@ -86,10 +93,14 @@ static void compare(const layout *l, int w, int64_t from, uint64_t *random) {
 static void every_layout(void **state) {
     (void)state;
     uint64_t random = 1;
-    for (int l = 0; l < TESS_COUNT(layouts); l++)
-        for (int w = 0; w < TESS_COUNT(works); w++)
+    for (int w = 0; w < TESS_COUNT(works); w++) {
+        for (int l = 0; l < TESS_COUNT(turned); l++)
             if (!gpu_test_spared(engine, l + w, 3, 6))
-                compare(&layouts[l], w, (l + w) % 5 == 0, &random);
+                compare("reduce/tree_turned", &turned[l], w, (l + w) % 5 == 0, &random);
+        for (int l = 0; l < TESS_COUNT(spread); l++)
+            if (!gpu_test_spared(engine, l + w, 3, 6))
+                compare("reduce/tree_spread", &spread[l], w, (l + w) % 5 == 0, &random);
+    }
 }
 
 static void chosen(void **state) {
@@ -103,10 +114,15 @@ static void chosen(void **state) {
                  {TESS_MEAN, tess_f16, tess_f32, {2, {0, 1}, {87778, 704}, 2, {0, 1}}, "tree_turned"},
                  {TESS_STD, tess_f32, tess_f32, {2, {0, 1}, {31477, 2048}, 2, {0, 1}}, "tree_turned"},
                  {TESS_VAR, tess_f64, tess_f64, {4, {0, 1, 2, 3}, {90, 21, 68, 247}, 3, {0, 2, 3}}, "tree_turned"},
-                 {TESS_SUM, tess_i32, tess_i64, {2, {0, 1}, {31477, 2048}, 2, {0, 1}}, "tree_rows"},   /* no order matters */
-                 {TESS_STD, tess_f32, tess_f32, {2, {1, 0}, {31477, 2048}, 2, {0, 1}}, "tree_leaves"}, /* memory's order */
-                 {TESS_SUM, tess_f32, tess_f32, {2, {0, 1}, {1 << 22, 10}, 2, {0, 1}}, "tree_leaves"}, /* a leaf has neighbours */
-                 {TESS_STD, tess_f32, tess_f32, {2, {0, 1}, {314, 2048}, 2, {0, 1}}, "tree_leaves"}};  /* little */
+                 {TESS_SUM, tess_f32, tess_f32, {3, {0, 1, 2}, {3, 2000, 3000}, 1, {2}}, "tree_spread"},
+                 {TESS_MAX, tess_u8, tess_u8, {3, {0, 1, 2}, {3, 2000, 3000}, 1, {2}}, "tree_spread"},
+                 {TESS_SUM, tess_bf16, tess_f32, {3, {0, 1, 2}, {118, 2, 182883}, 1, {1}}, "tree_spread"},
+                 {TESS_SUM, tess_f32, tess_f32, {3, {1, 0, 2}, {3, 2000, 3000}, 1, {2}}, "tree_columns"}, /* out as memory has it */
+                 {TESS_SUM, tess_f32, tess_f32, {3, {0, 1, 2}, {3, 20, 3000}, 1, {2}}, "tree_lanes"},     /* little */
+                 {TESS_SUM, tess_i32, tess_i64, {2, {0, 1}, {31477, 2048}, 2, {0, 1}}, "tree_rows"},      /* no order matters */
+                 {TESS_STD, tess_f32, tess_f32, {2, {1, 0}, {31477, 2048}, 2, {0, 1}}, "tree_leaves"},    /* memory's order */
+                 {TESS_SUM, tess_f32, tess_f32, {2, {0, 1}, {1 << 22, 10}, 2, {0, 1}}, "tree_leaves"},    /* a leaf has neighbours */
+                 {TESS_STD, tess_f32, tess_f32, {2, {0, 1}, {314, 2048}, 2, {0, 1}}, "tree_leaves"}};     /* little */
     for (int i = 0; i < TESS_COUNT(cases); i++) {
         int64_t shape[4], steps[4], kept[4];
         int count;
@@ -120,10 +136,10 @@ static void chosen(void **state) {
     }
 }
 
-/* Gaps, elements that are shared, and few elements. */
+/* No neighbours, elements that are shared, and few elements. */
 static void refused(void **state) {
     (void)state;
-    int64_t shapes[][2] = {{100, 64}, {100, 64}, {5, 50}}, steps[][2] = {{1, 101}, {1, 0}, {1, 5}};
+    int64_t shapes[][2] = {{100, 64}, {100, 64}, {5, 50}}, steps[][2] = {{2, 200}, {1, 0}, {1, 5}};
     for (int i = 0; i < TESS_COUNT(shapes); i++) {
         const DLTensor in = tess_view(NULL, tess_f32, 2, shapes[i], steps[i]), out = tess_view(NULL, tess_f32, 0, NULL, NULL);
         const tess_reduce_options options = {.struct_size = sizeof options, .call = {.engine = engine, .strategy = "reduce/tree_turned"}};
