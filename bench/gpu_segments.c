@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_segments.c - reductions of segments in the table of works: short, middling, long and skewed lengths, beside rows of one length. */
+ * gpu_segments.c - reductions of segments in the table of works: short, middling, long and skewed lengths, beside rows of one length; segments of rows. */
 #include "gpu.h"
 
 #include <stdio.h>
@@ -42,6 +42,52 @@ static void run(gpu_bench *b, const kind *k, const char *work, int64_t mean, con
     gpu_bench_reduce(b, work, k->operation, &from, &to, &options, (double)(bytes + out_bytes));
 }
 
+/* Segments of rows of some columns, along a slow axis, as networks of graphs add up what neighbours send: 256 MiB. */
+static void works_of_rows(gpu_bench *b) {
+    enum { BYTES = 1 << 28 };
+    static const kind kinds[] = {{.name = "sum f32", .operation = TESS_SUM, .in = tess_f32, .out = tess_f32},
+                                 {.name = "sum f64", .operation = TESS_SUM, .in = tess_f64, .out = tess_f64},
+                                 {.name = "sum c64", .operation = TESS_SUM, .in = tess_c64, .out = tess_c64},
+                                 {.name = "sum f16", .operation = TESS_SUM, .in = tess_f16, .out = tess_f16},
+                                 {.name = "norm2 f32", .operation = TESS_NORM2, .in = tess_f32, .out = tess_f32},
+                                 {.name = "max f32", .operation = TESS_MAX, .in = tess_f32, .out = tess_f32},
+                                 {.name = "sum i32", .operation = TESS_SUM, .in = tess_i32, .out = tess_i64},
+                                 {.name = "any u8", .operation = TESS_ANY, .in = tess_u8, .out = tess_bool},
+                                 {.name = "argmax f32", .operation = TESS_ARGMAX, .in = tess_f32, .out = tess_i64},
+                                 {.name = "argmax u8", .operation = TESS_ARGMAX, .in = tess_u8, .out = tess_i64},
+                                 {.name = "var f32", .operation = TESS_VAR, .in = tess_f32, .out = tess_f32},
+                                 {.name = "var bf16", .operation = TESS_VAR, .in = tess_bf16, .out = tess_bf16},
+                                 {.name = "exact sum f32", .operation = TESS_SUM, .in = tess_f32, .out = tess_f32, .exact = true}};
+    static const int64_t columns[] = {2, 16, 64, 100, 384, 2286};
+    static const struct {
+        int64_t mean;
+        bool skewed;
+    } lengths[] = {{2, false}, {8, false}, {50, false}, {1000, false}, {20000, false}, {8, true}};
+    char work[96];
+    for (int i = 0; i < (int)(sizeof kinds / sizeof *kinds); i++)
+        for (int c = 0; c < (int)(sizeof columns / sizeof *columns); c++)
+            for (int l = 0; l < (int)(sizeof lengths / sizeof *lengths); l++) {
+                const kind *k = &kinds[i];
+                const int64_t width = columns[c], row = width * (int64_t)tess_type_size(k->in), rows = BYTES / row;
+                const int axis = 0;
+                snprintf(work, sizeof work, "segments of rows: %s, %s %lld, %lld columns", k->name, lengths[l].skewed ? "skewed" : "about",
+                         (long long)lengths[l].mean, (long long)width);
+                if (!gpu_bench_wants(b, work) || lengths[l].mean > rows / 4)
+                    continue;
+                int64_t *offsets = malloc((size_t)(rows + 2) * sizeof *offsets);
+                if (!offsets)
+                    exit(1);
+                int64_t count = cut(offsets, rows, lengths[l].mean, lengths[l].skewed), size = count + 1;
+                const double out_bytes = (double)(count * width) * (double)tess_type_size(k->out);
+                void *in = gpu_bench_memory(b, 0, rows * row), *out = gpu_bench_memory(b, 2, (int64_t)out_bytes);
+                const DLTensor list = tess_view(offsets, tess_i64, 1, &size, NULL), from = gpu_bench_view(in, k->in, 2, (int64_t[]){rows, width}),
+                               to = gpu_bench_view(out, k->out, 2, (int64_t[]){count, width});
+                const tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .offsets = &list, .exact = k->exact};
+                gpu_bench_reduce(b, work, k->operation, &from, &to, &options, (double)(rows * row) + out_bytes + 8 * (double)size);
+                free(offsets);
+            }
+}
+
 void gpu_works_segments(gpu_bench *b) {
     enum { M = 1 << 20 };
     static const kind kinds[] = {
@@ -79,4 +125,5 @@ void gpu_works_segments(gpu_bench *b) {
             if (!lengths[l].skewed && gpu_bench_wants(b, work))
                 run(b, &kinds[i], work, mean, NULL);
         }
+    works_of_rows(b);
 }

@@ -109,8 +109,8 @@ static inline void compare_as(work *w, const lengths *l, int64_t end, int number
 static inline void segments_were_compared(bool exact) {
     for (int r = 0; r < tess_reduce_op.gpu_count; r++) {
         const char *name = tess_reduce_op.gpu_rows[r].name;
-        const bool wanted =
-            strstr(name, "segments") || strstr(name, "stretches") || strstr(name, "prefixes") || strcmp(name, "reduce/tree_lanes") == 0;
+        const bool wanted = strstr(name, "segments") || strstr(name, "stretches") || strstr(name, "strips") || strstr(name, "prefixes") ||
+                            strcmp(name, "reduce/tree_lanes") == 0;
         if (wanted && exact == (strstr(name, "exact") != NULL) && ran[r] < (engine == TESS_ENGINE_VIRTUAL ? 2 : 10))
             fail_msg("%s was compared %d times only", name, ran[r]);
     }

@@ -358,6 +358,38 @@ static void segments(void) {
         }
 }
 
+/* Segments of rows: narrow ones, of a strip, of some. */
+static void segments_of_rows(void) {
+    static const struct {
+        tess_reduction operation;
+        tess_type in, out;
+        int64_t columns, mean;
+        const char *words;
+    } all[] = {{TESS_SUM, tess_f32, tess_f32, 64, 2, "sum f32"},           {TESS_SUM, tess_f32, tess_f32, 64, 50, "sum f32"},
+               {TESS_SUM, tess_f32, tess_f32, 384, 10000, "sum f32"},      {TESS_SUM, tess_f32, tess_f32, 3, 10000, "sum f32"},
+               {TESS_SUM, tess_f64, tess_f64, 64, 50, "sum f64"},          {TESS_SUM, tess_f16, tess_f16, 384, 50, "sum f16"},
+               {TESS_SUM, tess_c64, tess_c64, 32, 10000, "sum c64"},       {TESS_NORM2, tess_f32, tess_f32, 64, 50, "norm2 f32"},
+               {TESS_VAR, tess_f32, tess_f32, 64, 50, "var f32"},          {TESS_VAR, tess_bf16, tess_bf16, 384, 10000, "var bf16"},
+               {TESS_MAX, tess_f32, tess_f32, 64, 50, "max f32"},          {TESS_ARGMAX, tess_i8, tess_i64, 16, 10000, "argmax i8"},
+               {TESS_ARGMAX, tess_f32, tess_i64, 64, 10000, "argmax f32"}, {TESS_ANY, tess_u8, tess_bool, 1586, 12, "any u8"},
+               {TESS_NORM1, tess_u16, tess_u64, 34, 50, "norm1 u16"}};
+    enum { COUNT = 64 };
+    int64_t offsets[COUNT + 1], size = COUNT + 1;
+    const DLTensor list = tess_view(offsets, tess_i64, 1, &size, NULL);
+    const int axis = 0;
+    tess_plan *plan;
+    for (int i = 0; i < TESS_COUNT(all); i++) {
+        char words[80];
+        for (int k = 0; k <= COUNT; k++)
+            offsets[k] = k * all[i].mean - (k == 1);
+        DLTensor in = view(all[i].in, 2, (int64_t[]){COUNT * all[i].mean, all[i].columns}),
+                 out = view(all[i].out, 2, (int64_t[]){COUNT, all[i].columns});
+        const tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .offsets = &list};
+        snprintf(words, sizeof words, "%s, %d columns, segments of %d rows", all[i].words, (int)all[i].columns, (int)all[i].mean);
+        problem(tess_plan_reduce(&plan, context, all[i].operation, &in, &out, &options), &plan, words);
+    }
+}
+
 static void correlations(void) {
     static const struct {
         tess_type type, mask;
@@ -513,6 +545,7 @@ static void every_row(void **state) {
     column_moments();
     axes_apart();
     segments();
+    segments_of_rows();
     correlations();
     images();
     orders();

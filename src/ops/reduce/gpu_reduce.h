@@ -28,7 +28,7 @@
 TESS_REDUCE_RUNGS(RUNG)
 #undef RUNG
 
-enum { REDUCE_GPU_ROWS = 24 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
+enum { REDUCE_GPU_ROWS = 25 + 14, REDUCE_GPU_BLOCK = 256 /* threads of a rung's blocks */ };
 int64_t tess_reduce_gpu_resident(const tess_gpu_device *device); /* so many of its blocks a device holds at once; NULL = an H200 */
 extern const tess_strategy tess_reduce_gpu_rows[REDUCE_GPU_ROWS];
 
@@ -268,6 +268,11 @@ void tess_reduce_gpu_cut_launches(tess_gpu_layout *layout, const reduce_problem 
 extern const tess_gpu_row tess_reduce_gpu_stretches;
 bool tess_reduce_gpu_stretches_fit(const tess_problem *problem, const char **why);
 bool tess_reduce_gpu_stretches_pay(const tess_problem *problem, const char **why);
+
+/* gpu_strips.c */
+extern const tess_gpu_row tess_reduce_gpu_strips;
+bool tess_reduce_gpu_strips_fit(const tess_problem *problem, const char **why);
+bool tess_reduce_gpu_strips_pay(const tess_problem *problem, const char **why);
 
 /* gpu_short.c */
 extern const tess_gpu_row tess_reduce_gpu_short, tess_reduce_gpu_groups, tess_reduce_gpu_exact_short;

@@ -241,7 +241,7 @@ int64_t *tess_reduce_gpu_cuts(const reduce_problem *p, int64_t tile, int64_t lea
     n->longs = 2 * (n->units + 1) + (run ? n->ranges + 1 : 0);
     n->top = n->longs + 2 * n->leaves;
     n->words = n->top + 3 * n->tops;
-    int64_t *list = tess_reduce_offsets_room(p->base.context, p->offsets, n->words, &made);
+    int64_t *list = tess_reduce_offsets_room(p->base.context, p->offsets, n->words, -(leaf << 32 | tile << 1 | run), &made);
     if (list && !made)
         cut(p, tile, leaf, run, n, list);
     return list;

@@ -3,7 +3,7 @@
 #include "ops/reduce/offsets.h"
 
 typedef struct room {
-    int64_t count;
+    int64_t count, key; /* key: of what the words were made */
     int64_t word[];
 } room;
 
@@ -35,9 +35,9 @@ void tess_reduce_offsets_free(tess_context *context, int64_t *offsets, int64_t s
     tess_free(context, b, block_size(segments));
 }
 
-int64_t *tess_reduce_offsets_room(tess_context *context, int64_t *offsets, int64_t count, bool *made) {
+int64_t *tess_reduce_offsets_room(tess_context *context, int64_t *offsets, int64_t count, int64_t key, bool *made) {
     block *b = block_of(offsets);
-    *made = b->room && b->room->count == count;
+    *made = b->room && b->room->count == count && b->room->key == key;
     if (*made)
         return b->room->word;
     if (b->room)
@@ -46,5 +46,6 @@ int64_t *tess_reduce_offsets_room(tess_context *context, int64_t *offsets, int64
     if (!b->room)
         return NULL;
     b->room->count = count;
+    b->room->key = key;
     return b->room->word;
 }
