@@ -36,6 +36,24 @@ __device__ __forceinline__ many<node> nodes_of(const many<met> &all, i64 first) 
         whole.of[v] = node_of(all.of[v], first);
     return whole;
 }
+#if BESIDE > 1
+// Some segments of at most BRIEF rows, -1 none.
+__device__ __forceinline__ void of_brief(const part (&p)[BESIDE], many<node> (&whole)[BESIDE]) {
+    vector x[BESIDE][BRIEF];
+    ask_brief(x, p);
+#pragma unroll
+    for (int i = 0; i < BESIDE; i++) {
+        taken all;
+#pragma unroll
+        for (int j = 0; j < BRIEF; j++)
+            if (j < p[i].n)
+                all.take(x[i][j], j, EVERY);
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            whole[i].of[v] = node_of(met_of(all, v, p[i].n > 0 ? p[i].n : 0, 0, 0), 0);
+    }
+}
+#endif
 __device__ __forceinline__ many<node> of_team(const part &p, int longest, int mine) {
     many<met> all = taken_in<TEAM>(p, longest, mine);
     meet_rows<TEAM>(all);

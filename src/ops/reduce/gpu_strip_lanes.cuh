@@ -69,6 +69,26 @@ __device__ __forceinline__ many<T> halved(const part &p, int longest, int mine, 
     return whole;
 }
 
+#if BESIDE > 1
+// The same of a segment of n rows that a thread has, a lane each.
+template <typename T, typename F> __device__ __forceinline__ many<T> halved_brief(const vector (&x)[BRIEF], int n, const T &none, const F &take) {
+    many<T> lanes[BRIEF];
+#pragma unroll
+    for (int j = 0; j < BRIEF; j++)
+#pragma unroll
+        for (int v = 0; v < V; v++) {
+            lanes[j].of[v] = none;
+            take(lanes[j].of[v], x[j].part[v], j < n, j, v);
+        }
+#pragma unroll
+    for (int w = BRIEF / 2; w > 0; w /= 2)
+#pragma unroll
+        for (int j = 0; j < w; j++)
+            merge(lanes[j], lanes[j + w]);
+    return lanes[0];
+}
+#endif
+
 #if KIND == VAR
 // Both looks: the second one finds the rows in the caches, unless they are many. meet: what makes one of all that threads of a column have, for all of them.
 template <int CLASSES, typename F> __device__ __forceinline__ many<node> moments(const part &p, int longest, int mine, const F &meet) {
@@ -108,6 +128,31 @@ template <typename T> __device__ __forceinline__ void give_all(many<T> &mine) {
     mine = room[threadIdx.x % SIDE];
 }
 
+#if BESIDE > 1
+// Some segments of at most BRIEF rows, -1 none, which stay in registers for the second look.
+__device__ __forceinline__ void of_brief(const part (&p)[BESIDE], many<node> (&whole)[BESIDE]) {
+    vector x[BESIDE][BRIEF];
+    ask_brief(x, p);
+#pragma unroll
+    for (int i = 0; i < BESIDE; i++) {
+        int count[V];
+        double mean[V];
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            count[v] = OMIT || p[i].n < 0 ? 0 : p[i].n;
+        const many<first_sum> sum = halved_brief<first_sum>(
+            x[i], p[i].n, 0, [&](first_sum &lane, element e, bool there, int, int v) { lane += first_look(e, there, count[v]); });
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            mean[v] = mean_of(sum.of[v], count[v]);
+        const many<double> squares = halved_brief<double>(
+            x[i], p[i].n, 0, [&](double &lane, element e, bool there, int, int v) { lane += second_look(wide_of(e, v), there, mean[v]); });
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            whole[i].of[v] = moments_of(mean[v], squares.of[v], count[v]);
+    }
+}
+#endif
 struct in_team {
     template <typename T> __device__ __forceinline__ void operator()(many<T> &its) const {
         meet_rows<TEAM>(its);
@@ -132,6 +177,20 @@ template <int CLASSES> __device__ __forceinline__ many<node> lanes_of(const part
             take(lane, e, p.first + number);
     });
 }
+// Some segments of at most BRIEF rows, -1 none, a lane each row.
+#if BESIDE > 1
+__device__ __forceinline__ void of_brief(const part (&p)[BESIDE], many<node> (&whole)[BESIDE]) {
+    const auto lane_of = [](node &lane, element e, bool there, int number, int) {
+        if (ZEROS || there)
+            take(lane, e, number);
+    };
+    vector x[BESIDE][BRIEF];
+    ask_brief(x, p);
+#pragma unroll
+    for (int i = 0; i < BESIDE; i++)
+        whole[i] = halved_brief<node>(x[i], p[i].n, nothing(), lane_of);
+}
+#endif
 __device__ __forceinline__ many<node> of_team(const part &p, int longest, int mine) {
     many<node> whole = lanes_of<TEAM>(p, longest, mine);
     meet_rows<TEAM>(whole);

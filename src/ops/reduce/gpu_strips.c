@@ -35,7 +35,7 @@ enum {
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
 
 typedef struct shape {
-    int vector, side, team, warps, split, rounds, blocks;
+    int vector, side, team, beside, warps, split, rounds, blocks;
     bool any, packed, alone; /* alone: no segment has more leaves than one */
     int64_t strips, limit, leaf, sets;
 } shape;
@@ -97,6 +97,7 @@ static shape shape_of(const reduce_problem *p) {
     s.team = 1;
     while (s.team < in_warp && (double)(s.team * (s.any ? s.rounds : AT_ONCE)) < p->usual)
         s.team *= 2;
+    s.beside = s.team > 1 || p->usual > 2.7 ? 1 : p->usual > 1.4 ? 2 : 4; /* half as many rows again have a place of the eight */
     s.limit = LONGEST * AT_ONCE * s.team;
     s.warps = s.any ? MOST_WARPS : (int)tess_min64(MOST_WARPS, REDUCE_LANES / AT_ONCE / in_warp);
     if (p->longest > s.limit) {
@@ -163,7 +164,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     int pairs = 1;
     while (pairs < MOST_PAIRS && 8 * pairs < most)
         pairs *= 2;
-    const int64_t strips = s.strips, items = strips * s.sets * p->segments, long_blocks = strips * s.sets * leaves * s.split;
+    const int64_t strips = s.strips, items = strips * s.sets * tess_ceil_div(p->segments, s.beside), long_blocks = strips * s.sets * leaves * s.split;
     tess_gpu_unit(layout, &tree_strips);
     tess_reduce_gpu_node_options(layout, p);
     tess_gpu_option(layout, "-DNARROW=%d", p->longest <= s.leaf);
@@ -174,6 +175,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_option(layout, "-DROUNDS=%d", s.rounds);
     tess_gpu_option(layout, "-DSIDE=%d", s.side);
     tess_gpu_option(layout, "-DTEAM=%d", s.team);
+    tess_gpu_option(layout, "-DBESIDE=%d", s.beside);
     tess_gpu_option(layout, "-DWARPS=%d", s.warps);
     tess_gpu_option(layout, "-DLONGS=%d", leaves > 0);
     tess_gpu_option(layout, "-DLONG=%d", (int)s.limit);

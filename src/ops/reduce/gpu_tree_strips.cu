@@ -2,7 +2,7 @@
 // gpu_tree_strips.cu - production, segments of outputs side by side, along a slow axis: a thread a vector of V columns of a segment, some threads beside each other a strip of its rows.
 //
 // -DSIDE threads have a strip, a row of which they read as one run; where a strip is narrower than a warp, the threads of a warp have several rows of it at once: -DTEAM rows, if segments are shorter than a warp
-// has, and several segments. What a thread does with its rows is strips_lanes' or strips_any's: gpu_strip_lanes.cuh (the tree's lanes; moments), gpu_strip_any.cuh (what no order can change).
+// has, and several segments. -DBESIDE=2 or 4: segments of so few rows that a thread has some, whose rows are all on their way at once; those of more than BRIEF rows come afterwards. What a thread does with its rows is strips_lanes' or strips_any's: gpu_strip_lanes.cuh (the tree's lanes; moments), gpu_strip_any.cuh (what no order can change).
 //
 // -DLONGS=1: segments of more than -DLONG rows are left out by the teams; the host has listed their leaves, of -DLEAF rows, and a block has one, or one of -DSPLIT classes of its lanes. Those blocks come first. -DPAIRS=1: what
 // such leaves come to is put down, columns side by side, and `finish` pairs it, -DPAIR_ROWS stretches of a segment's nodes beside each other.
@@ -19,7 +19,7 @@ __device__ __forceinline__ void merge(int &a, int b) { a += b; } // counts
 #endif
 #endif
 
-enum { IN_WARP = 32 / SIDE, TEAMS = WARPS * IN_WARP / TEAM, TOGETHER = WARPS * IN_WARP, ACROSS = SIDE * V };
+enum { IN_WARP = 32 / SIDE, TEAMS = WARPS * IN_WARP / TEAM, TOGETHER = WARPS * IN_WARP, ACROSS = SIDE * V, BRIEF = 8 / BESIDE };
 
 struct strips {
     i64 segments, width, batches;         // outputs side by side; sets of them
@@ -61,6 +61,24 @@ __device__ __forceinline__ void ask(vector &x, const void *at, bool there) {
         x.all.word[0] = (decltype(x.all.word[0] + 0))got;
     }
 }
+
+#if BESIDE > 1
+// All rows of some segments.
+__device__ __forceinline__ void ask_brief(vector (&x)[BESIDE][BRIEF], const part (&p)[BESIDE]) {
+#pragma unroll
+    for (int i = 0; i < BESIDE; i++)
+#pragma unroll
+        for (int j = 0; j < BRIEF; j++) {
+            x[i][j].all = {};
+            ask(x[i][j], p[i].from + j * p[i].step, j < p[i].n);
+        }
+#pragma unroll
+    for (int i = 0; i < BESIDE; i++)
+#pragma unroll
+        for (int j = 0; j < BRIEF; j++)
+            as_words(x[i][j].all);
+}
+#endif
 
 // What the threads of a warp with one column have each, HAVE of them, halved as lanes are: it is the first one's.
 template <int HAVE, typename T> __device__ __forceinline__ void meet_rows(many<T> &mine) {
@@ -153,20 +171,47 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
     count_type rest = ((count_type)blockIdx.x - (count_type)(LONGS ? p.blocks : 0)) * TEAMS + threadIdx.x / (SIDE * TEAM);
     const int strip = (int)(rest % (count_type)p.strips);
     rest /= (count_type)p.strips;
-    const count_type segment = rest % (count_type)p.segments, batch = rest / (count_type)p.segments;
-    const i64 column = (i64)strip * ACROSS + t % SIDE * V;
-    i64 begin = 0, k = -1;
-    if (batch < (count_type)p.batches) {
-        begin = offsets[segment];
-        k = offsets[segment + 1] - begin;
+    const count_type groups = (count_type)((p.segments + BESIDE - 1) / BESIDE), batch = rest / groups;
+    const i64 column = (i64)strip * ACROSS + t % SIDE * V, segment = (i64)(rest % groups) * BESIDE;
+    const bool some = batch < (count_type)p.batches && column < p.width;
+    place_of(p, some ? batch : 0, at_in, at_out);
+    in += at_in + (some ? column : 0);
+    out += at_out + segment * p.out_step + column * p.column_step;
+    offsets += segment;
+    const int here = some ? (int)(p.segments - segment < BESIDE ? p.segments - segment : BESIDE) : 0;
+#if BESIDE > 1
+    part brief[BESIDE];
+    many<node> each[BESIDE];
+    i64 edge[BESIDE + 1];
+#pragma unroll
+    for (int i = 0; i <= BESIDE; i++)
+        edge[i] = offsets[i < here ? i : here];
+#pragma unroll
+    for (int i = 0; i < BESIDE; i++) {
+        const i64 k = edge[i + 1] - edge[i];
+        brief[i] = {in + edge[i] * p.step, p.step, 0, k <= BRIEF ? (int)k : -1};
     }
-    const bool there = k >= 0 && (!LONGS || k <= LONG) && column < p.width;
-    const int n = there ? (int)k : 0, longest = SIDE * TEAM == 32 ? __shfl_sync(ALL, n, 0) : (int)__reduce_max_sync(ALL, n);
-    place_of(p, there ? batch : 0, at_in, at_out);
-    const part mine = {in + at_in + begin * p.step + (there ? column : 0), p.step, 0, n};
-    const many<node> whole = of_team(mine, longest, t / SIDE % TEAM);
-    if (there && t / SIDE % TEAM == 0)
-        put(out + at_out + segment * p.out_step + column * p.column_step, p.column_step, whole, k, p.ddof);
+    of_brief(brief, each);
+#pragma unroll
+    for (int i = 0; i < BESIDE; i++)
+        if (i < here && brief[i].n >= 0)
+            put(out + i * p.out_step, p.column_step, each[i], brief[i].n, p.ddof);
+#endif
+#pragma unroll 1
+    for (int i = 0; i < BESIDE; i++) {
+        i64 begin = 0, k = -1;
+        if (i < here) {
+            begin = offsets[i];
+            k = offsets[i + 1] - begin;
+        }
+        const bool there = k >= 0 && (!LONGS || k <= LONG) && (BESIDE == 1 || k > BRIEF);
+        if (BESIDE > 1 && !__any_sync(ALL, there))
+            continue;
+        const int n = there ? (int)k : 0, longest = SIDE * TEAM == 32 ? __shfl_sync(ALL, n, 0) : (int)__reduce_max_sync(ALL, n);
+        const many<node> whole = of_team({in + begin * p.step, p.step, 0, n}, longest, t / SIDE % TEAM);
+        if (there && t / SIDE % TEAM == 0)
+            put(out + i * p.out_step, p.column_step, whole, k, p.ddof);
+    }
 }
 
 #if PAIRS

@@ -62,11 +62,14 @@ static void short_ones(void **state) {
     static const int64_t sizes[] = {1, 8, 0, 9, 3, 16, 17, 2, 33, 64, 5, 0, 65, 100, 7, 1, 127, 4, 15, 32},
                          widths[] = {4, 33, 1, 16, 130, 7, 48, 3, 64, 257};
     for (int i = 0; i < TESS_COUNT(folds); i++)
-        for (int j = 0; j < 3; j++) {
+        for (int j = 0; j < 4; j++) {
             lengths l = {.count = 37 - i % 7, .offset = {i % 3}};
             for (int64_t s = 0; s < l.count; s++) {
                 const int64_t n = sizes[(s * 3 + i) % TESS_COUNT(sizes)];
-                l.offset[s + 1] = l.offset[s] + (n == 0 && needs_elements(folds[i].operation) ? 1 : j == 2 && n > 9 ? n % 4 + 1 : n);
+                const int64_t brief =
+                    j == 2 ? n % 4 + n % 2 : (s + n) % 2 + (s % 5 == 0); /* several of a thread's at once, and longer ones among them */
+                const int64_t wanted = j < 2 || s % 9 == 4 ? n : brief;
+                l.offset[s + 1] = l.offset[s] + (wanted == 0 && needs_elements(folds[i].operation) ? 1 : wanted);
             }
             of_width(&folds[i], i + j, &l, widths[(i * 3 + j) % TESS_COUNT(widths)], &random);
         }
