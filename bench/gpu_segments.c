@@ -88,6 +88,34 @@ static void works_of_rows(gpu_bench *b) {
             }
 }
 
+/* Few elements of many outputs each, in segments of 1, 2 and 3: 256 MiB. */
+static void works_of_few(gpu_bench *b) {
+    enum { BYTES = 1 << 28, MOST = 32 };
+    static const kind kinds[] = {{.name = "sum c64", .operation = TESS_SUM, .in = tess_c64, .out = tess_c64},
+                                 {.name = "sum f32", .operation = TESS_SUM, .in = tess_f32, .out = tess_f32},
+                                 {.name = "sum f16", .operation = TESS_SUM, .in = tess_f16, .out = tess_f16}};
+    static const int64_t lengths[] = {5, 12, MOST};
+    char work[96];
+    for (int i = 0; i < (int)(sizeof kinds / sizeof *kinds); i++)
+        for (int l = 0; l < (int)(sizeof lengths / sizeof *lengths); l++) {
+            const kind *k = &kinds[i];
+            const int64_t length = lengths[l], size = (int64_t)tess_type_size(k->in), outputs = BYTES / size / length;
+            const int axis = 1;
+            int64_t offsets[MOST + 1] = {0}, count = 0;
+            snprintf(work, sizeof work, "segments of few: %s, %lld elements", k->name, (long long)length);
+            if (!gpu_bench_wants(b, work))
+                continue;
+            for (; offsets[count] < length; count++)
+                offsets[count + 1] = offsets[count] + 1 + count % 3 < length ? offsets[count] + 1 + count % 3 : length;
+            int64_t ends = count + 1;
+            void *in = gpu_bench_memory(b, 0, outputs * length * size), *out = gpu_bench_memory(b, 2, outputs * count * size);
+            const DLTensor list = tess_view(offsets, tess_i64, 1, &ends, NULL), from = gpu_bench_view(in, k->in, 2, (int64_t[]){outputs, length}),
+                           to = gpu_bench_view(out, k->out, 2, (int64_t[]){outputs, count});
+            const tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .offsets = &list};
+            gpu_bench_reduce(b, work, k->operation, &from, &to, &options, (double)(outputs * (length + count) * size));
+        }
+}
+
 void gpu_works_segments(gpu_bench *b) {
     enum { M = 1 << 20 };
     static const kind kinds[] = {
@@ -126,4 +154,5 @@ void gpu_works_segments(gpu_bench *b) {
                 run(b, &kinds[i], work, mean, NULL);
         }
     works_of_rows(b);
+    works_of_few(b);
 }

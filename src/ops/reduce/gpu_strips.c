@@ -3,6 +3,8 @@
 #include "ops/reduce/gpu_reduce.h"
 #include "ops/reduce/offsets.h"
 
+#include <stdlib.h>
+
 #define KERNEL_TEXT(name, file, ending)                       \
     extern const char tess_kernel_reduce_##file##_##ending[]; \
     static const tess_gpu_text name = {"reduce/" #file "." #ending, tess_kernel_reduce_##file##_##ending}
@@ -29,6 +31,7 @@ enum {
     EACH = 256,           /* rows of a thread of a long one, about */
     ENOUGH = 4 * 132 * 3, /* blocks that keep an H200 busy to the end */
     LEAST_LEAF = 256,
+    NEAR = 256,     /* bytes of an output's elements, and from one output to the next, for which L1 has room */
     MOST_PAIRS = 16 /* stretches of a segment's nodes beside each other */
 };
 
@@ -36,7 +39,7 @@ static const reduce_problem *of(const tess_problem *problem) { return (const red
 
 typedef struct shape {
     int vector, side, team, beside, warps, split, rounds, blocks;
-    bool any, packed, alone; /* alone: no segment has more leaves than one */
+    bool any, packed, alone, apart; /* alone: no segment has more leaves than one; apart: columns lie so */
     int64_t strips, limit, leaf, sets;
 } shape;
 
@@ -84,7 +87,8 @@ static shape shape_of(const reduce_problem *p) {
         rest |= p->kept_stride[0][d];
     shape s = {.any = tess_reduce_gpu_any_order(p), .leaf = REDUCE_LEAF, .split = 1, .alone = p->longest <= REDUCE_LEAF};
     int node = (int)(p->kind == REDUCE_VAR ? 8 : s.alone ? tess_reduce_gpu_narrow_node_size(p) : tess_reduce_gpu_node_size(p));
-    s.vector = 16 / size;
+    s.apart = p->kept_stride[0][last] != size;
+    s.vector = s.apart ? 1 : 16 / size;
     while (s.vector > 1 && (rest % (s.vector * size) != 0 || (!s.any && s.vector * node > 16)))
         s.vector /= 2;
     const int bytes = s.vector * size;
@@ -127,8 +131,8 @@ static shape shape_of(const reduce_problem *p) {
 
 bool tess_reduce_gpu_strips_fit(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
-    *why = "needs segments of outputs whose elements lie side by side, and no exact sum";
-    if (!p->offsets || p->exact || p->records || p->kept < 1 || p->kept_stride[0][p->kept - 1] != p->in.itemsize || p->outputs < 1)
+    *why = "needs segments of more outputs than one, and no exact sum";
+    if (!p->offsets || p->exact || p->records || p->kept < 1 || p->outputs < 1)
         return false;
     *why = "needs fewer than 2^31 blocks";
     const shape s = shape_of(p);
@@ -138,8 +142,12 @@ bool tess_reduce_gpu_strips_fit(const tess_problem *problem, const char **why) {
 
 bool tess_reduce_gpu_strips_pay(const tess_problem *problem, const char **why) {
     const reduce_problem *p = of(problem);
+    const int64_t size = p->in.itemsize, width = p->kept_size[p->kept - 1], apart = llabs(p->kept_stride[0][p->kept - 1]);
     *why = "a single column is as well read as segments apart";
-    return p->kept_size[p->kept - 1] > 1;
+    if (apart == size)
+        return width > 1;
+    *why = "outputs whose elements lie apart want few elements each, near to each other";
+    return width >= 32 && p->stride[0][0] == size && apart <= NEAR && tess_reduce_gpu_segmented(p) * size <= NEAR;
 }
 
 static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {
@@ -147,7 +155,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     const shape s = shape_of(p);
     const int last = p->kept - 1, teams = s.warps * (32 / s.side) / s.team;
     const int64_t width = p->kept_size[last];
-    int64_t block[10 + 3 * (TESS_MAX_NDIM + 1)], *at = block, leaves, tops, most, *list = NULL;
+    int64_t block[11 + 3 * (TESS_MAX_NDIM + 1)], *at = block, leaves, tops, most, *list = NULL;
     (void)device;
     list_long(p, &s, &leaves, &tops, &most, NULL, NULL);
     if (leaves > 0) {
@@ -173,6 +181,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     tess_gpu_option(layout, "-DVECTOR=%d", s.vector);
     tess_gpu_option(layout, "-DROWS=1");
     tess_gpu_option(layout, "-DROUNDS=%d", s.rounds);
+    tess_gpu_option(layout, "-DAPART=%d", s.apart);
     tess_gpu_option(layout, "-DSIDE=%d", s.side);
     tess_gpu_option(layout, "-DTEAM=%d", s.team);
     tess_gpu_option(layout, "-DBESIDE=%d", s.beside);
@@ -192,6 +201,7 @@ static void lay_out(const tess_problem *problem, const tess_gpu_device *device, 
     *at++ = long_blocks;
     *at++ = leaves;
     *at++ = p->stride[0][0] / p->in.itemsize;
+    *at++ = p->kept_stride[0][last] / p->in.itemsize;
     *at++ = p->segment_stride / p->out.itemsize;
     *at++ = p->kept_stride[1][last] / p->out.itemsize;
     *at++ = tess_reduce_gpu_word(p->ddof);

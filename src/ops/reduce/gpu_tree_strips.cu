@@ -3,6 +3,7 @@
 //
 // -DSIDE threads have a strip, a row of which they read as one run; where a strip is narrower than a warp, the threads of a warp have several rows of it at once: -DTEAM rows, if segments are shorter than a warp
 // has, and several segments. -DBESIDE=2 or 4: segments of so few rows that a thread has some, whose rows are all on their way at once; those of more than BRIEF rows come afterwards. What a thread does with its rows is strips_lanes' or strips_any's: gpu_strip_lanes.cuh (the tree's lanes; moments), gpu_strip_any.cuh (what no order can change).
+// -DAPART=1: columns lie apart, as where segments are a few neighbours each, of many outputs; neighbouring warps then have neighbouring segments, which they find in each other's lines.
 //
 // -DLONGS=1: segments of more than -DLONG rows are left out by the teams; the host has listed their leaves, of -DLEAF rows, and a block has one, or one of -DSPLIT classes of its lanes. Those blocks come first. -DPAIRS=1: what
 // such leaves come to is put down, columns side by side, and `finish` pairs it, -DPAIR_ROWS stretches of a segment's nodes beside each other.
@@ -24,10 +25,15 @@ enum { IN_WARP = 32 / SIDE, TEAMS = WARPS * IN_WARP / TEAM, TOGETHER = WARPS * I
 struct strips {
     i64 segments, width, batches;         // outputs side by side; sets of them
     i64 strips, blocks, longs;            // of a set; that have leaves of long segments; such leaves of a set
-    i64 step, out_step, column_step;      // in from one row to the next; out from segment to segment, from column to column
+    i64 step, apart, out_step, column_step; // in from one row to the next, from one column to the next; out from segment to segment, from column to column
     double ddof;
     i64 shape[KEPT + 1], in[KEPT + 1], out[KEPT + 1]; // the kept axes but the columns
 };
+#if APART
+#define AT(column) ((column) * p.apart)
+#else
+#define AT(column) (column)
+#endif
 #if SMALL
 typedef unsigned count_type; // there are fewer than 2^31 strips of segments
 #else
@@ -150,7 +156,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
         const i64 begin = longs[2 * leaf], word = longs[2 * leaf + 1], segment = word >> 16, from = offsets[segment], k = offsets[segment + 1] - from,
                   column = (i64)strip * ACROSS + t % SIDE * V;
         const bool there = column < p.width;
-        const part mine = {in + at_in + begin * p.step + (there ? column : 0), p.step, begin - from, there ? (int)(word & 0xffff) : 0};
+        const part mine = {in + at_in + begin * p.step + (there ? AT(column) : 0), p.step, begin - from, there ? (int)(word & 0xffff) : 0};
         const int lane = SPLIT > 1 ? (int)(__brev(piece) >> 1 >> __clz(SPLIT)) : 0; // as they meet
         const many<node> whole = of_block(mine, (int)(word & 0xffff), (int)(threadIdx.x / SIDE) * SPLIT + lane);
         if (threadIdx.x >= SIDE || !there)
@@ -169,13 +175,13 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_LEAST)
     }
 #endif
     count_type rest = ((count_type)blockIdx.x - (count_type)(LONGS ? p.blocks : 0)) * TEAMS + threadIdx.x / (SIDE * TEAM);
-    const int strip = (int)(rest % (count_type)p.strips);
-    rest /= (count_type)p.strips;
-    const count_type groups = (count_type)((p.segments + BESIDE - 1) / BESIDE), batch = rest / groups;
-    const i64 column = (i64)strip * ACROSS + t % SIDE * V, segment = (i64)(rest % groups) * BESIDE;
+    const count_type groups = (count_type)((p.segments + BESIDE - 1) / BESIDE), fast = APART ? groups : (count_type)p.strips, low = rest % fast;
+    rest /= fast;
+    const count_type slow = APART ? (count_type)p.strips : groups, high = rest % slow, batch = rest / slow;
+    const i64 column = (i64)(APART ? high : low) * ACROSS + t % SIDE * V, segment = (i64)(APART ? low : high) * BESIDE;
     const bool some = batch < (count_type)p.batches && column < p.width;
     place_of(p, some ? batch : 0, at_in, at_out);
-    in += at_in + (some ? column : 0);
+    in += at_in + (some ? AT(column) : 0);
     out += at_out + segment * p.out_step + column * p.column_step;
     offsets += segment;
     const int here = some ? (int)(p.segments - segment < BESIDE ? p.segments - segment : BESIDE) : 0;

@@ -60,7 +60,7 @@ static void short_ones(void **state) {
     (void)state;
     uint64_t random = 21;
     static const int64_t sizes[] = {1, 8, 0, 9, 3, 16, 17, 2, 33, 64, 5, 0, 65, 100, 7, 1, 127, 4, 15, 32},
-                         widths[] = {4, 33, 1, 16, 130, 7, 48, 3, 64, 257};
+                         widths[] = {4, 33, 1, 16, 130, 7, 48, 3, 128, 257};
     for (int i = 0; i < TESS_COUNT(folds); i++)
         for (int j = 0; j < 4; j++) {
             lengths l = {.count = 37 - i % 7, .offset = {i % 3}};
@@ -85,6 +85,25 @@ static void long_ones(void **state) {
         for (int64_t s = 0; s < l.count; s++)
             l.offset[s + 1] = l.offset[s] + sizes[(s + i) % TESS_COUNT(sizes)] / (TESS_SANITIZED && s % 2 ? 7 : 1);
         of_width(&folds[i], i * 2, &l, widths[i % TESS_COUNT(widths)], &random);
+    }
+}
+
+/* Few elements of many outputs each, which lie apart: segments of one or two, and no elements. */
+static void apart(void **state) {
+    (void)state;
+    uint64_t random = 25;
+    for (int i = 0; i < TESS_COUNT(folds); i++) {
+        lengths l = {.count = 7, .offset = {i % 2}};
+        const bool some = needs_elements(folds[i].operation);
+        for (int64_t s = 0; s < l.count; s++)
+            l.offset[s + 1] = l.offset[s] + (s + i) % 3 + (some && (s + i) % 3 == 0);
+        work w = {.operation = folds[i].operation, .in = folds[i].in, .out = folds[i].out, .nan = folds[i].nan, .fill = 1 + i % 2};
+        w.ndim = 2;
+        w.axis = 1;
+        w.layout = i % 3 == 1 ? HOSTILE_STRIDED : HOSTILE_COMPACT;
+        w.shape[0] = 70;
+        w.shape[1] = l.offset[l.count] + 1;
+        compare(&w, &l, &random);
     }
 }
 
@@ -127,10 +146,13 @@ static void chosen(void **state) {
     } cases[] = {{{100000, 64, 1}, 0, "tree_strips"},
                  {{10, 10000, 2}, 1, "tree_strips"},
                  {{100000, 1, 1}, 0, "tree_stretches"},
+                 {{3, 1000, 5}, 2, "tree_strips"},
                  {{64, 1, 10000}, 2, "tree_segments"}};
     for (int i = 0; i < TESS_COUNT(cases); i++) {
         const int axis = cases[i].axis;
-        int64_t offset[] = {0, 100, 5000, cases[i].shape[axis]}, size = 4, outputs[] = {cases[i].shape[0], cases[i].shape[1], cases[i].shape[2]};
+        const bool few = cases[i].shape[axis] < 100;
+        int64_t offset[] = {0, few ? 1 : 100, few ? 3 : 5000, cases[i].shape[axis]}, size = 4,
+                outputs[] = {cases[i].shape[0], cases[i].shape[1], cases[i].shape[2]};
         outputs[axis] = 3;
         tess_plan *plan;
         const DLTensor in = tess_view(NULL, tess_f32, 3, cases[i].shape, NULL), out = tess_view(NULL, tess_f32, 3, outputs, NULL),
@@ -150,7 +172,8 @@ static void rows_were_compared(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(short_ones),  cmocka_unit_test(long_ones), cmocka_unit_test(mostly_long),
-                                       cmocka_unit_test(many_leaves), cmocka_unit_test(chosen),    cmocka_unit_test(rows_were_compared)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(short_ones),  cmocka_unit_test(long_ones), cmocka_unit_test(mostly_long),       cmocka_unit_test(apart),
+        cmocka_unit_test(many_leaves), cmocka_unit_test(chosen),    cmocka_unit_test(rows_were_compared)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
