@@ -38,12 +38,12 @@ static void *random_index(const lookup_work *w) {
     return block;
 }
 
-/* lines: 0 where the table has the looked-up axis first; else many lines of a table are looked up by the same indices. */
+/* lines: 0 where the table has the looked-up axis first; else tables, one behind the other, that are looked up by the same indices. */
 static void time_lookup(gpu_bench *b, const lookup_work *w, int64_t lines) {
-    const int axis = lines > 0, ndim = w->slice > 1 || axis ? 2 : 1;
-    const int64_t beside = axis ? lines : w->slice, size = (int64_t)tess_type_size(w->table), table_bytes = w->entries * beside * size,
+    const int axis = lines > 0, ndim = 1 + axis + (w->slice > 1);
+    const int64_t beside = (axis ? lines : 1) * w->slice, size = (int64_t)tess_type_size(w->table), table_bytes = w->entries * beside * size,
                   out_bytes = w->lookups * beside * size, index_bytes = w->lookups * (int64_t)tess_type_size(w->index);
-    int64_t table_shape[] = {beside, beside}, out_shape[] = {beside, beside};
+    int64_t table_shape[] = {lines, w->slice, w->slice}, out_shape[] = {lines, w->slice, w->slice};
     bool more;
     if (!gpu_bench_wants(b, w->work))
         return;
@@ -97,6 +97,8 @@ void gpu_works_lookup(gpu_bench *b) {
         {"lookup slices f32[65536][50] by i32 8 Mi", tess_f32, tess_i32, 65536, 50, 8 * M, 0, 0},
         {"lookup slices u8[1 Mi][13] by i64 64 Mi", tess_u8, tess_i64, M, 13, 64 * M, 0, 0},
         {"lookup slices u8[65536][101] by i32 16 Mi", tess_u8, tess_i32, 65536, 101, 16 * M, 0, 0},
+        {"lookup slices f32[1][63] by i32 4 Mi", tess_f32, tess_i32, 1, 63, 4 * M, 0, 0},
+        {"lookup slices u8[100][46] by i32 16 Mi", tess_u8, tess_i32, 100, 46, 16 * M, 0, 0},
         {"interpolate f32[1024] nearest 512 Mi", tess_f32, tess_f32, 1024, 1, 512 * M, 0, TESS_INTERPOLATE_NEAREST},
         {"interpolate f32[1024] linear 512 Mi", tess_f32, tess_f32, 1024, 1, 512 * M, 0, TESS_INTERPOLATE_LINEAR},
         {"interpolate f32[1024] cubic 512 Mi", tess_f32, tess_f32, 1024, 1, 512 * M, 0, TESS_INTERPOLATE_CUBIC},
@@ -128,7 +130,9 @@ void gpu_works_lookup(gpu_bench *b) {
                    {{"lookup columns u8 8192 x 65536 by i32 32768", tess_u8, tess_i32, 65536, 1, 32768, 0, 0}, 8192},
                    {{"lookup columns f16 16384 x 16384 by i32 16384", tess_f16, tess_i32, 16384, 1, 16384, 0, 0}, 16384},
                    {{"lookup columns f64 8192 x 8192 by i64 4096", tess_f64, tess_i64, 8192, 1, 4096, 0, 0}, 8192},
-                   {{"lookup columns c128 8192 x 4096 by i32 4096", tess_c128, tess_i32, 4096, 1, 4096, 0, 0}, 8192}};
+                   {{"lookup columns c128 8192 x 4096 by i32 4096", tess_c128, tess_i32, 4096, 1, 4096, 0, 0}, 8192},
+                   {{"lookup tables i8 123 x 256 x 53 by u8 65536", tess_i8, tess_u8, 256, 53, 65536, TESS_OUTSIDE_FILL, 0}, 123},
+                   {{"lookup tables u8 65 x 10 x 109 by i32 65536", tess_u8, tess_i32, 10, 109, 65536, 0, 0}, 65}};
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++)
         time_lookup(b, &works[i], 0);
     for (int i = 0; i < (int)(sizeof columns / sizeof *columns); i++)

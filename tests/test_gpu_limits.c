@@ -535,6 +535,9 @@ static void lookups(void) {
     DLTensor in = view(tess_f32, 2, entries), index = view(tess_i32, 1, shape), out = view(tess_f32, 2, shape);
     const tess_lookup_options columns = {.struct_size = sizeof columns, .axis = 1};
     problem(tess_plan_lookup(&plan, context, &in, &index, &out, &columns), &plan, "f32 columns by i32");
+    int64_t tables[] = {65, 10, 109}, slices[] = {65, 1 << 16, 109};
+    in = view(tess_u8, 3, tables), index = view(tess_i32, 1, slices + 1), out = view(tess_u8, 3, slices);
+    problem(tess_plan_lookup(&plan, context, &in, &index, &out, &columns), &plan, "slices of 109 u8 of tables");
 }
 
 static void every_row(void **state) {

@@ -33,7 +33,7 @@ static void lay_shared_slices(const tess_problem *base, const tess_gpu_device *d
     (void)device;
     tess_lookup_gpu_verdict(layout, p);
     tess_lookup_gpu_begin(layout, p, &gpu_shared_slices);
-    tess_gpu_option(layout, "-DWIDE=%d", (int)s.wide);
+    tess_gpu_option(layout, "-DSLICE=%d", (int)s.wide);
     tess_gpu_option(layout, "-DSIZE=%d", (int)s.size);
     tess_gpu_option(layout, "-DV=%d", (int)s.v);
     tess_gpu_option(layout, "-DGROUPS=%d", (int)(EACH / s.v));

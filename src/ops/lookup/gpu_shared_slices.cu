@@ -9,11 +9,11 @@
 #include "ops/lookup/gpu_lines.cuh"
 
 enum {
-    VECTORS = V * WIDE / 16,                      // of a thread's group
-    WORDS = WIDE <= 4 ? 1 : WIDE <= 8 ? 2 : 4,    // of an answer, zeros behind the slice
-    PARTS = WIDE / SIZE
+    VECTORS = V * SLICE / 16,                      // of a thread's group
+    WORDS = SLICE <= 4 ? 1 : SLICE <= 8 ? 2 : 4,    // of an answer, zeros behind the slice
+    PARTS = SLICE / SIZE
 };
-static_assert(V * WIDE % 32 == 16, "an odd number of whole vectors");
+static_assert(V * SLICE % 32 == 16, "an odd number of whole vectors");
 
 struct slices {
     i64 n, step, count; // entries, bytes between them, indices
@@ -25,7 +25,7 @@ union answer {
 };
 
 // As many blocks as registers are there for without spills.
-extern "C" __global__ void __launch_bounds__(THREADS, WIDE % 2 == 0 ? 0 : WIDE == 3 ? 6 : 4)
+extern "C" __global__ void __launch_bounds__(THREADS, SLICE % 2 == 0 ? 0 : SLICE == 3 ? 6 : 4)
     shared_slices(const element *table, const index_type *index, uint4 *out, u64 *bad, const slices p, const uint4 fill) {
     __shared__ answer answers[256];
     __shared__ uint4 laid[THREADS * VECTORS];
@@ -41,8 +41,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, WIDE % 2 == 0 ? 0 : WIDE =
         } else {
             const unsigned word[] = {fill.x, fill.y, fill.z, fill.w};
 #pragma unroll
-            for (int k = 0; k * 4 < WIDE; k++)
-                x.word[k] = word[k] & 0xffffffffu >> (k * 4 + 4 > WIDE ? k * 4 + 4 - WIDE : 0) * 8;
+            for (int k = 0; k * 4 < SLICE; k++)
+                x.word[k] = word[k] & 0xffffffffu >> (k * 4 + 4 > SLICE ? k * 4 + 4 - SLICE : 0) * 8;
         }
         answers[i].all = x.all;
     }
@@ -62,10 +62,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, WIDE % 2 == 0 ? 0 : WIDE =
         unsigned word[VECTORS * 4];
 #pragma unroll
         for (int w = 0; w < VECTORS * 4; w++) { // from byte o of slice i on; the next slice begins in it or behind it
-            const int i = w * 4 / WIDE, o = w * 4 % WIDE;
+            const int i = w * 4 / SLICE, o = w * 4 % SLICE;
             word[w] = __funnelshift_r(x[i].word[o / 4], o / 4 + 1 < WORDS ? x[i].word[(o / 4 + 1) % WORDS] : 0, o * 8);
-            if (o + 4 > WIDE)
-                word[w] |= x[(i + 1) % V].word[0] << (WIDE - o) * 8;
+            if (o + 4 > SLICE)
+                word[w] |= x[(i + 1) % V].word[0] << (SLICE - o) * 8;
         }
         if (mine.whole(g))
 #pragma unroll

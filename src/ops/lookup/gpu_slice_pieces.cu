@@ -4,6 +4,9 @@
 // A word or a byte a lane asks as often as it has words, and waits for its index, then for its word. Here a block's indices are read once; then all vectors of 16 bytes in which its
 // slices lie are on their way at once, by asynchronous copies, which need no registers; and `out`, where the slices follow each other, is written in order.
 //
+// A table that is looked up in so often that its few lines of L2 would answer all multiprocessors comes through the first-level cache: -DCACHED=1.
+// Slices of several tables by the same indices are numbered through: -DLINES=1, as `out` has them.
+//
 // -DSLICE bytes, at least 4, in elements of -DSIZE=1|2|4|8; -DEACH slices a block, a multiple of 16; -DTHREADS.
 #include "ops/lookup/gpu_index.cuh"
 
@@ -16,6 +19,7 @@ enum {
 struct slice_pieces {
     i64 n, step, count; // entries, bytes between them, indices
     i64 low, high;      // what all entries take, from the first one's first byte on
+    i64 line, all;      // bytes between tables, slices of all of them
 };
 
 // Four bytes of the slices as they follow each other, from byte b on; slice s begins at byte start[s] of the room.
@@ -37,6 +41,14 @@ __device__ __forceinline__ unsigned word_at(const char *room, const int *start, 
 #endif
 }
 
+__device__ __forceinline__ void copy_vector(unsigned to, const char *from) {
+#if CACHED
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+#else
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+#endif
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS)
     slice_pieces(const char *table, const index_type *index, char *out, u64 *bad, const struct slice_pieces p, const uint4 fill) {
     __shared__ uint4 held[EACH * VECTORS];
@@ -44,13 +56,19 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     __shared__ int start[EACH];
     char *room = (char *)held;
     const i64 first = blockIdx.x * (i64)EACH;
-    const int slices = (int)(p.count - first < EACH ? p.count - first : EACH);
+    const int slices = (int)(p.all - first < EACH ? p.all - first : EACH);
+    i64 line = LINES ? first / p.count : 0, begin = first - line * p.count;
     for (int s = threadIdx.x; s < slices; s += THREADS) {
         entry at;
-        const bool inside = entry_of(__ldg(index + first + s), p.n, at);
+        i64 position = begin + s, over = 0;
+        if (LINES && position >= p.count) { // a table of more than EACH indices ends once in a block
+            over = p.count > EACH ? 1 : (int)position / (int)p.count;
+            position -= over * p.count;
+        }
+        const bool inside = entry_of(__ldg(index + position), p.n, at);
         if (!inside && OUTSIDE == ERROR)
-            note(bad, first + s);
-        const char *there = entry_at(table, at, p.step);
+            note(bad, position);
+        const char *there = entry_at(table + (LINES ? (line + over) * p.line : 0), at, p.step);
         from[s] = inside || OUTSIDE != FILL ? there : NULL;
         start[s] = s * LINE + (inside || OUTSIDE != FILL ? (int)((u64)there & 15) : 0);
     }
@@ -66,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         else if (vector >= slice + SLICE)
             held[i] = make_uint4(0, 0, 0, 0); // words reach into it
         else if (vector >= table + p.low && vector + 16 <= table + p.high)
-            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(held + i)), "l"(vector) : "memory");
+            copy_vector((unsigned)__cvta_generic_to_shared(held + i), vector);
         else
             for (int b = 0; b < 16; b += SIZE)
                 *(element *)(room + i * 16 + b) = vector + b >= slice && vector + b < slice + SLICE ? *(const element *)(vector + b) : element();

@@ -112,7 +112,8 @@ static void slices_by_bytes(void **state) {
     }
 }
 
-/* Slices that whole vectors do not fit: of any width, elements of every size, steps that are wider or run backwards, the first and the last entry among them; several blocks. */
+/* Slices that whole vectors do not fit: of any width, elements of every size, steps that are wider or run backwards, the first and the last entry among them; several blocks; three tables, that end
+ * within a block. */
 static void slices_in_pieces(void **state) {
     (void)state;
     uint64_t random = 41;
@@ -127,20 +128,20 @@ static void slices_in_pieces(void **state) {
         hostile_array table, index, out;
         const int kind = round % 8;
         const int64_t width = kinds[kind].width, n = kinds[kind].backwards ? 17 : hostile_between(&random, 1, 90),
-                      count = kinds[kind].count + round / 8 * 3, gap = round / 8 % 2 * 3;
-        const int64_t table_shape[] = {n, width + gap}, out_shape[] = {count, width};
-        tess_lookup_options options = {.outside = (tess_outside)((round + round / 8) % 4), .fill = 77};
-        hostile_make(&table, &random, kinds[kind].type, 2, table_shape, HOSTILE_COMPACT);
-        hostile_make(&index, &random, kinds[kind].by, 1, &count, HOSTILE_COMPACT);
-        hostile_make(&out, &random, kinds[kind].type, 2, out_shape, HOSTILE_COMPACT);
+                      count = kinds[kind].count + round / 8 * 3, gap = round / 8 % 2 * 3, lines = round / 8 > 1 ? 3 : 1;
+        const int64_t table_shape[] = {lines, n, width + gap}, out_shape[] = {lines, round == 31 ? 5 : count, width};
+        tess_lookup_options options = {.outside = (tess_outside)((round + round / 8) % 4), .fill = 77, .axis = 1};
+        hostile_make(&table, &random, kinds[kind].type, 3, table_shape, HOSTILE_COMPACT);
+        hostile_make(&index, &random, kinds[kind].by, 1, &out_shape[1], HOSTILE_COMPACT);
+        hostile_make(&out, &random, kinds[kind].type, 3, out_shape, HOSTILE_COMPACT);
         hostile_fill(&table, &random, 2);
-        table.shape[1] = width;
+        table.shape[2] = width;
         index.tensor.byte_offset = index.tensor.byte_offset / 16 * 16;
         table.tensor.byte_offset = table.tensor.byte_offset / 16 * 16;
         out.tensor.byte_offset = out.tensor.byte_offset / 16 * 16;
         if (kinds[kind].backwards) {
             table.tensor.byte_offset += (uint64_t)((n - 1) * (width + gap) * table.itemsize);
-            table.strides[0] = -(width + gap);
+            table.strides[1] = -(width + gap);
         }
         set_integers(&random, &index, n, options.outside == TESS_OUTSIDE_ERROR && round % 3);
         compare(&table, &index, &out, options);
@@ -363,6 +364,7 @@ static void rows_count_as_predicted(void **state) {
                                          {tess_f32, tess_i32, 2, {2051, 64}, 600, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
                                          {tess_f32, tess_i64, 2, {90, 33}, 300, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
                                          {tess_u8, tess_i32, 2, {90, 13}, 1001, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_CLIP},
+                                         {tess_u8, tess_i32, 3, {7, 40, 13}, 333, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_CLIP},
                                          {tess_u8, tess_i64, 2, {37, 2999}, 5001, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_CLIP},
                                          {tess_f16, tess_u16, 2, {2070, 33}, 515, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_FILL},
                                          {tess_u8, tess_u8, 2, {256, 3}, 9003, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
