@@ -119,20 +119,33 @@ void gpu_works_lookup(gpu_bench *b) {
     static const struct {
         lookup_work work;
         int64_t lines;
-    } columns[] = {{{"lookup columns f32 8192 x 16384 by i32 8192", tess_f32, tess_i32, 16384, 1, 8192, 0, 0}, 8192},
-                   {{"lookup columns f32 8192 x 16384 by i32 2048", tess_f32, tess_i32, 16384, 1, 2048, 0, 0}, 8192},
-                   {{"lookup columns f32 8192 x 16384 by i32 1024", tess_f32, tess_i32, 16384, 1, 1024, 0, 0}, 8192},
-                   {{"lookup columns f32 8191 x 16383 by i64 8191", tess_f32, tess_i64, 16383, 1, 8191, 0, 0}, 8191},
-                   {{"lookup columns f32 65536 x 2048 by i32 2048", tess_f32, tess_i32, 2048, 1, 2048, 0, 0}, 65536},
-                   {{"lookup columns f32 262144 x 512 by i32 512", tess_f32, tess_i32, 512, 1, 512, 0, 0}, 262144},
-                   {{"lookup columns f32 1 Mi x 100 by i32 32", tess_f32, tess_i32, 100, 1, 32, 0, 0}, M},
-                   {{"lookup columns f32 2048 x 50000 by i32 50000", tess_f32, tess_i32, 50000, 1, 50000, 0, 0}, 2048},
-                   {{"lookup columns u8 8192 x 65536 by i32 32768", tess_u8, tess_i32, 65536, 1, 32768, 0, 0}, 8192},
-                   {{"lookup columns f16 16384 x 16384 by i32 16384", tess_f16, tess_i32, 16384, 1, 16384, 0, 0}, 16384},
-                   {{"lookup columns f64 8192 x 8192 by i64 4096", tess_f64, tess_i64, 8192, 1, 4096, 0, 0}, 8192},
-                   {{"lookup columns c128 8192 x 4096 by i32 4096", tess_c128, tess_i32, 4096, 1, 4096, 0, 0}, 8192},
-                   {{"lookup tables i8 123 x 256 x 53 by u8 65536", tess_i8, tess_u8, 256, 53, 65536, TESS_OUTSIDE_FILL, 0}, 123},
-                   {{"lookup tables u8 65 x 10 x 109 by i32 65536", tess_u8, tess_i32, 10, 109, 65536, 0, 0}, 65}};
+    } columns[] = {
+        {{"lookup columns f32 8192 x 16384 by i32 8192", tess_f32, tess_i32, 16384, 1, 8192, 0, 0}, 8192},
+        {{"lookup columns f32 8192 x 16384 by i32 2048", tess_f32, tess_i32, 16384, 1, 2048, 0, 0}, 8192},
+        {{"lookup columns f32 8192 x 16384 by i32 1024", tess_f32, tess_i32, 16384, 1, 1024, 0, 0}, 8192},
+        {{"lookup columns f32 8191 x 16383 by i64 8191", tess_f32, tess_i64, 16383, 1, 8191, 0, 0}, 8191},
+        {{"lookup columns f32 65536 x 2048 by i32 2048", tess_f32, tess_i32, 2048, 1, 2048, 0, 0}, 65536},
+        {{"lookup columns f32 262144 x 512 by i32 512", tess_f32, tess_i32, 512, 1, 512, 0, 0}, 262144},
+        {{"lookup columns f32 1 Mi x 100 by i32 32", tess_f32, tess_i32, 100, 1, 32, 0, 0}, M},
+        {{"lookup columns f32 2048 x 50000 by i32 50000", tess_f32, tess_i32, 50000, 1, 50000, 0, 0}, 2048},
+        {{"lookup columns u8 8192 x 65536 by i32 32768", tess_u8, tess_i32, 65536, 1, 32768, 0, 0}, 8192},
+        {{"lookup columns f16 16384 x 16384 by i32 16384", tess_f16, tess_i32, 16384, 1, 16384, 0, 0}, 16384},
+        {{"lookup columns f64 8192 x 8192 by i64 4096", tess_f64, tess_i64, 8192, 1, 4096, 0, 0}, 8192},
+        {{"lookup columns c128 8192 x 4096 by i32 4096", tess_c128, tess_i32, 4096, 1, 4096, 0, 0}, 8192},
+        {{"lookup tables i8 123 x 256 x 53 by u8 65536", tess_i8, tess_u8, 256, 53, 65536, TESS_OUTSIDE_FILL, 0}, 123},
+        {{"lookup tables u8 65 x 10 x 109 by i32 65536", tess_u8, tess_i32, 10, 109, 65536, 0, 0}, 65},
+        {{"lookup tables f16 81 x 1082 by i32 3160123", tess_f16, tess_i32, 1082, 1, 3160123, TESS_OUTSIDE_FILL, 0}, 81},
+        {{"lookup tables f16 19 x 6 by i32 13473681", tess_f16, tess_i32, 6, 1, 13473681, TESS_OUTSIDE_FILL, 0}, 19},
+        {{"lookup tables u8 108 x 76 by u16 2370367", tess_u8, tess_u16, 76, 1, 2370367, 0, 0}, 108},
+        {{"lookup tables u8 252 x 256 by u8 2031747", tess_u8, tess_u8, 256, 1, 2031747, TESS_OUTSIDE_WRAP, 0}, 252},
+        {{"lookup tables i32 57 x 256 by u8 2245611", tess_i32, tess_u8, 256, 1, 2245611, 0, 0}, 57},
+        {{"lookup tables f32 4 x 1624 by i32 32 Mi", tess_f32, tess_i32, 1624, 1, 32 * M, 0, 0}, 4},
+        {{"lookup tables f32 3 x 30000 by i32 44739243", tess_f32, tess_i32, 30000, 1, 44739243, 0, 0}, 3},
+        {{"interpolate tables i8 16 x 4398 by f32 8000001 cubic", tess_i8, tess_f32, 4398, 1, 8000001, TESS_OUTSIDE_WRAP, TESS_INTERPOLATE_CUBIC},
+         16},
+        {{"interpolate tables f16 7 x 70 by f64 18285717 linear", tess_f16, tess_f64, 70, 1, 18285717, 0, TESS_INTERPOLATE_LINEAR}, 7},
+        {{"interpolate tables u8 17 x 584 by f32 7529408 nearest", tess_u8, tess_f32, 584, 1, 7529408, 0, TESS_INTERPOLATE_NEAREST}, 17},
+        {{"interpolate tables f32 47 x 49 by f32 2723404 cubic", tess_f32, tess_f32, 49, 1, 2723404, 0, TESS_INTERPOLATE_CUBIC}, 47}};
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++)
         time_lookup(b, &works[i], 0);
     for (int i = 0; i < (int)(sizeof columns / sizeof *columns); i++)

@@ -3,6 +3,8 @@
 #ifndef TESS_TESTS_LOOKUP_GPU_ROWS_H
 #define TESS_TESTS_LOOKUP_GPU_ROWS_H
 
+#include <math.h>
+
 #include "gpu_counts.h"
 #include "lookup_cases.h"
 #include "ops/lookup/gpu_lookup.h"
@@ -51,6 +53,32 @@ static inline void compare(const hostile_array *table, const hostile_array *inde
     }
     refused += expected == TESS_ERR_INDEX;
     free(bytes);
+}
+
+/* Indices and coordinates inside a table of n entries, or also outside. */
+static inline void set_integers(uint64_t *random, hostile_array *index, int64_t n, bool good) {
+    tess_type type = tess_type_of(index->tensor.dtype);
+    int64_t count = hostile_count(index), high = index->itemsize == 1 ? (type == tess_i8 ? 127 : 255) : n + 3,
+            low = type % 2 == tess_i8 % 2 ? -n - 3 : 0;
+    for (int64_t i = 0; i < count; i++)
+        set_integer(index, i, good ? hostile_between(random, 0, n - 1 < high ? n - 1 : high) : hostile_between(random, low, high));
+    if (!good && count > 0) /* the far ends of the type */
+        set_integer(index, hostile_between(random, 0, count - 1), hostile_between(random, 0, 1) ? INT64_MIN : -1);
+}
+
+static inline void set_reals(uint64_t *random, hostile_array *index, int64_t n, bool good) {
+    static const double odd[] = {NAN, INFINITY, -INFINITY, -0.0, -1e-30, -0.5, -1, 1e30, -1e30, 0x1p31, 0x1p62, 0x1p63};
+    int64_t count = hostile_count(index);
+    for (int64_t i = 0; i < count; i++) {
+        double x = (double)(hostile_random(random) >> 11) * 0x1p-53 * (double)(n - 1);
+        if (hostile_between(random, 0, 5) == 0)
+            x = floor(x);
+        if (!good && hostile_between(random, 0, 3) == 0) {
+            int64_t which = hostile_between(random, 0, 20);
+            x = which < TESS_COUNT(odd) ? odd[which] : (double)hostile_between(random, -5 * n, 5 * n) + 0.25;
+        }
+        set_real(index, i, x);
+    }
 }
 
 /* A lookup whose rows' predictions are held against what the virtual GPU counts. */

@@ -538,6 +538,24 @@ static void lookups(void) {
     int64_t tables[] = {65, 10, 109}, slices[] = {65, 1 << 16, 109};
     in = view(tess_u8, 3, tables), index = view(tess_i32, 1, slices + 1), out = view(tess_u8, 3, slices);
     problem(tess_plan_lookup(&plan, context, &in, &index, &out, &columns), &plan, "slices of 109 u8 of tables");
+    static const struct {
+        tess_type table, index;
+        int64_t lines, n, count;
+        tess_interpolation interpolation;
+        const char *words;
+    } beside[] = {{tess_f16, tess_i32, 81, 1082, 790123, 0, "f16 tables by i32"},
+                  {tess_u8, tess_u16, 108, 76, 296296, 0, "u8 tables by u16"},
+                  {tess_f32, tess_u8, 57, 256, 561408, 0, "f32 tables by u8"},
+                  {tess_f32, tess_i32, 3, 30000, 561403, 0, "f32 tables of 30000 by i32"},
+                  {tess_i8, tess_f32, 16, 4398, 2000001, TESS_INTERPOLATE_CUBIC, "i8 tables cubic"},
+                  {tess_f16, tess_f64, 7, 70, 4571429, TESS_INTERPOLATE_LINEAR, "f16 tables linear by f64"},
+                  {tess_f64, tess_f32, 187, 3, 342245, TESS_INTERPOLATE_CUBIC, "f64 tables cubic"}};
+    for (int i = 0; i < TESS_COUNT(beside); i++) {
+        int64_t from[] = {beside[i].lines, beside[i].n}, to[] = {beside[i].lines, beside[i].count};
+        const tess_lookup_options options = {.struct_size = sizeof options, .axis = 1, .interpolation = beside[i].interpolation};
+        in = view(beside[i].table, 2, from), index = view(beside[i].index, 1, to + 1), out = view(beside[i].table, 2, to);
+        problem(tess_plan_lookup(&plan, context, &in, &index, &out, &options), &plan, beside[i].words);
+    }
 }
 
 static void every_row(void **state) {

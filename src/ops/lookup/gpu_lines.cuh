@@ -3,8 +3,8 @@
 //
 // The grid is plain, GROUPS vectors a thread: on an H200 blocks that stay and loop reach 92 % of a copy where these reach all of it, for their writes
 // are strewn over more of the destination. Nothing branches before all loads of a thread are on their way: indices first, then entries, where an index that
-// lies outside reads entry 0; only then is it seen whether there was one. A line of indices serves every line of the table (-DLINES=1), and a block works in
-// one line. The thread behind the last whole vector takes the rest of its line.
+// lies outside reads entry 0; only then is it seen whether there was one. The thread behind the last whole vector takes the rest of its line. Where a line of
+// indices serves several of the table (-DLINES=1), gpu_beside.cuh says what a block does with its own.
 //
 // -DPAST=1: indices pass the first-level cache, and results leave the second-level one first. Where four of five bytes are results, that is 1 % (H200).
 //
@@ -14,16 +14,25 @@
 #ifndef PAST
 #define PAST 0
 #endif
+#ifndef SKEW
+#define SKEW 0
+#endif
 
 typedef bits_of<SIZE>::type element;
 
 struct lines {
     i64 n, step, count, blocks; // entries of the table, bytes between them, indices, blocks a line
     i64 table_line, out_line;   // elements between lines
+    i64 served, all;            // lines of a block, lines
 };
 
+enum {
+    PIECE = V * sizeof(stored<INDEX>::type) < 16 ? V * sizeof(stored<INDEX>::type) : 16,
+    PER_WARP = 32 - SKEW, // vectors; see gpu_beside.cuh
+    APART = THREADS / 32 * PER_WARP * V
+};
 union indices {
-    words<V * sizeof(stored<INDEX>::type)> all;
+    words<PIECE> piece[V * sizeof(stored<INDEX>::type) / PIECE];
     stored<INDEX>::type part[V];
 };
 union results {
@@ -35,18 +44,20 @@ union results {
 struct vectors_of_thread {
     indices v[GROUPS];
     i64 first, count;
-    __device__ __forceinline__ i64 place(int g) const { return first + (i64)g * (THREADS * V); }
-    __device__ __forceinline__ bool whole(int g) const { return place(g) + V <= count; }
+    __device__ __forceinline__ i64 place(int g) const { return first + (i64)g * APART; }
+    __device__ __forceinline__ bool whole(int g) const { return (!SKEW || place(g) >= 0) && place(g) + V <= count; }
     __device__ __forceinline__ vectors_of_thread(const stored<INDEX>::type *index, i64 chunk, i64 line) {
         count = line;
-        first = (chunk * (GROUPS * THREADS) + threadIdx.x) * V;
+        first = chunk * (GROUPS * APART) + ((int)threadIdx.x - SKEW * ((int)threadIdx.x / 32 + 1)) * V;
 #pragma unroll
         for (int g = 0; g < GROUPS; g++)
             if (whole(g)) {
-                if (PAST)
-                    load_past(v[g].all, index + place(g));
-                else
-                    load_now(v[g].all, index + place(g));
+#pragma unroll
+                for (int k = 0; k * PIECE < sizeof v[g].part; k++)
+                    if (PAST)
+                        load_past(v[g].piece[k], (const char *)(index + place(g)) + k * PIECE);
+                    else
+                        load_now(v[g].piece[k], (const char *)(index + place(g)) + k * PIECE);
             } else {
 #pragma unroll
                 for (int j = 0; j < V; j++)
@@ -57,6 +68,7 @@ struct vectors_of_thread {
 
 // A vector of results, said as one instruction: of lines the compiler took vectors of 16 bytes apart again, four stores for each.
 template <typename T> __device__ __forceinline__ void put(T *to, T x) { *to = x; }
+__device__ __forceinline__ void put(uint2 *to, uint2 x) { asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(x.x), "r"(x.y) : "memory"); }
 __device__ __forceinline__ void put(uint4 *to, uint4 x) {
     asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w) : "memory");
 }

@@ -25,21 +25,33 @@ tess_status tess_lookup_gpu_finish(const tess_problem *problem, const void *resu
 /* Compact lines (gpu_lines.cuh): whether the problem is some, how many lookups make a vector, the argument. */
 bool tess_lookup_gpu_compact(const lookup_problem *p, const char **why);
 int64_t tess_lookup_gpu_vector(const lookup_problem *p);
-/* -DV, -DGROUPS, -DTHREADS, -DBLOCKS, -DLINES; then the launch. full: as few registers as a full multiprocessor allows. step: bytes between entries;
- * line: elements between lines of the table. */
+/* step: bytes between entries; line: elements between lines of the table. */
 typedef struct lookup_gpu_table {
     tess_gpu_place place;
     int64_t offset, step, line;
 } lookup_gpu_table;
-void tess_lookup_gpu_lines(tess_gpu_layout *layout, const lookup_problem *p, int64_t groups, int threads, bool full);
+/* gpu_beside.c. v: lookups of a vector; groups: vectors of a thread; served: lines of a block; skew: lines of out may begin between vectors. */
+typedef struct lookup_gpu_shape {
+    int64_t groups, v, served;
+    int threads;
+    bool skew;
+} lookup_gpu_shape;
+/* One line a block; several by the same indices (one is served yet), and those of as many as the first-level cache holds, of `line` bytes each, or `alone` where there is but one; vectors of at
+ * most `most` lookups. */
+lookup_gpu_shape tess_lookup_gpu_alone(const lookup_problem *p, int64_t groups, int threads);
+lookup_gpu_shape tess_lookup_gpu_beside(const lookup_problem *p, int threads, int64_t most);
+lookup_gpu_shape tess_lookup_gpu_cached(const lookup_problem *p, lookup_gpu_shape alone, int64_t line, int64_t most);
+/* How often a block of such threads has to take vectors until a line's are done; how many lines at most `most` a block serves, where the indices are cut in `parts` and `fill` blocks are
+ * enough; what the vectors want. */
+int64_t tess_lookup_gpu_turns(const lookup_problem *p, const lookup_gpu_shape *s);
+int64_t tess_lookup_gpu_share(const lookup_problem *p, int64_t most, int64_t parts, int64_t fill);
+int64_t tess_lookup_gpu_alignment(const lookup_problem *p, const lookup_gpu_shape *s);
+/* -DV, -DGROUPS, -DTHREADS, -DBLOCKS, -DLINES, -DSKEW; then the launch. full: as few registers as a full multiprocessor allows. */
+void tess_lookup_gpu_lines(tess_gpu_layout *layout, const lookup_problem *p, const lookup_gpu_shape *s, bool full);
 tess_gpu_step *tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, lookup_gpu_table table,
-                                            int64_t groups, int threads);
+                                            const lookup_gpu_shape *s);
 
 /* The fastest that were measured. */
-typedef struct lookup_gpu_shape {
-    int64_t groups;
-    int threads;
-} lookup_gpu_shape;
 bool tess_lookup_gpu_vectors_fit(const tess_problem *base, const char **why);
 void tess_lookup_gpu_lay_vectors(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout);
 lookup_gpu_shape tess_lookup_gpu_vectors_shape(const lookup_problem *p);

@@ -101,7 +101,7 @@ bool tess_lookup_gpu_search_pays(const tess_problem *base, const char **why) {
 }
 
 lookup_gpu_shape tess_lookup_gpu_search_shape(const lookup_problem *p) {
-    return (lookup_gpu_shape){p->index.type == tess_f64 ? 2 : 1, LOOKUP_GPU_LINE_THREADS}; /* measured: notes-gpu.md */
+    return tess_lookup_gpu_alone(p, p->index.type == tess_f64 ? 2 : 1, LOOKUP_GPU_LINE_THREADS); /* measured: notes-gpu.md */
 }
 
 static void lay_search(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
@@ -113,7 +113,7 @@ static void lay_search(const tess_problem *base, const tess_gpu_device *device, 
     const int64_t positions = begin(layout, p, &gpu_search);
     tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
     tess_gpu_option(layout, "-DEARLY=%d", is_large(p));
-    tess_lookup_gpu_lines(layout, p, s.groups, s.threads, false);
+    tess_lookup_gpu_lines(layout, p, &s, false);
     const int64_t entries = p->n * p->outer.count, count = tess_lookup_gpu_search_buckets(p), records = tess_gpu_reserve(layout, entries * RECORD),
                   buckets = tess_gpu_reserve(layout, count * (int64_t)sizeof(uint32_t));
     tess_gpu_step *step = tess_gpu_launch_of(layout, "prepare", tess_ceil_div(tess_max64(entries, count), 256), 1, 1, 256, 0);
@@ -124,7 +124,7 @@ static void lay_search(const tess_problem *base, const tess_gpu_device *device, 
     tess_gpu_pass(layout, step, table, sizeof table);
     tess_gpu_pass(layout, step, &m, sizeof m);
     pass_buckets(layout, step, p);
-    step = tess_lookup_gpu_launch_lines(layout, p, "search", (lookup_gpu_table){.place = TESS_GPU_WORKSPACE, .offset = records}, s.groups, s.threads);
+    step = tess_lookup_gpu_launch_lines(layout, p, "search", (lookup_gpu_table){.place = TESS_GPU_WORKSPACE, .offset = records}, &s);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, buckets);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_DATA, positions);
     tess_gpu_pass(layout, step, &m, sizeof m);

@@ -86,16 +86,20 @@ void tess_lookup_gpu_predict_slice_vectors(const tess_problem *base, tess_gpu_pr
 
 /* Vectors of a line by warps, of which V entries each are read: also where none is whole, unless (`late`) the compiler asks that first. */
 static int64_t warps_of_line(const lookup_problem *p, const lookup_gpu_shape *s, bool late) {
-    const int64_t v = tess_lookup_gpu_vector(p), block = s->groups * s->threads;
-    return late ? tess_ceil_div(p->at.count / v, 32) : tess_ceil_div(p->at.count, v * block) * block / 32;
+    const int64_t block = s->groups * s->threads;
+    return late ? tess_ceil_div(p->at.count / s->v, 32) : tess_ceil_div(p->at.count, s->v * block) * block / 32;
 }
 
-/* reads: requests for an entry, to global memory. */
+/* reads: requests for an entry, to global memory. Of lines that begin between vectors, most is left out. */
 static void predict_lines(tess_gpu_prediction *out, const lookup_problem *p, const lookup_gpu_shape *s, int64_t reads) {
-    const int64_t v = tess_lookup_gpu_vector(p), count = p->at.count, rest = count % v, lines = p->outer.count;
-    const int64_t warps = warps_of_line(p, s, false), vectors = tess_ceil_div(count / v, 32);
+    const int64_t v = s->v, count = p->at.count, rest = count % v, lines = p->outer.count, groups = tess_ceil_div(lines, s->served);
+    const int64_t warps = warps_of_line(p, s, false), vectors = tess_ceil_div(count / v, 32), pieces = tess_ceil_div(v * p->index.itemsize, 16);
     const int64_t step = p->outer.ndim ? p->outer.stride[LOOKUP_OUT][0] : 0, each = 32 * v * p->size, last = count / v % 32 * v * p->size;
-    out->global_ld_requests += (double)(lines * (vectors + warps * v * reads + rest * (1 + reads)));
+    if (s->skew) {
+        out->global_ld_requests = out->global_st_requests = out->global_st_sectors = -1;
+        return;
+    }
+    out->global_ld_requests += (double)(groups * vectors * pieces + lines * (warps * v * reads + rest * (1 + reads)));
     out->global_st_requests += (double)(lines * (vectors + rest));
     out->global_st_sectors +=
         tess_gpu_run_sectors(lines, 0, step, each) * (double)(count / v / 32) + tess_gpu_run_sectors(lines, 0, step, last) + (double)(lines * rest);
@@ -119,6 +123,10 @@ void tess_lookup_gpu_predict_prepared(const tess_problem *base, tess_gpu_predict
     out->global_ld_requests += (double)(tess_ceil_div(records, 32) * entries_of_point(p));
     if (warps_of_line(p, &s, true) != warps_of_line(p, &s, false))
         out->global_ld_requests = -1;
+    if (s.skew) {
+        out->global_ld_requests = -1;
+        return;
+    }
     out->global_st_requests += (double)(tess_ceil_div(records, 32) * parts);
     out->global_st_sectors += parts == 1 ? (double)tess_ceil_div(records * size, 32) : (double)(records * parts);
 }
@@ -145,7 +153,7 @@ static void shared_loads(tess_gpu_prediction *out, double requests) {
 
 void tess_lookup_gpu_predict_shared_bytes(const tess_problem *base, tess_gpu_prediction *out) {
     const lookup_problem *p = of(base);
-    const lookup_gpu_shape s = {1, LOOKUP_GPU_LINE_THREADS};
+    const lookup_gpu_shape s = tess_lookup_gpu_alone(p, 1, LOOKUP_GPU_LINE_THREADS);
     const int64_t v = tess_lookup_gpu_vector(p), blocks = tess_ceil_div(p->at.count, v * s.threads), rest = p->at.count % v;
     begin(out, p);
     predict_lines(out, p, &s, 0);

@@ -4,7 +4,7 @@
 // Read where they lie, the two (four) neighbours of a point are two (four) requests to the first-level cache, their conversion and the handling of ends is
 // done again for every point. `prepare` writes a record an entry: for NEAREST the finished element, for LINEAR value and difference, for CUBIC four coefficients;
 // `prepared` then is gpu_vectors.cu with a formula. The records must stay in the cache, so this is for tables of some thousand entries.
-#include "ops/lookup/gpu_lines.cuh"
+#include "ops/lookup/gpu_beside.cuh"
 #include "ops/lookup/gpu_place.cuh"
 
 #if METHOD == NEAREST
@@ -46,6 +46,7 @@ struct interpolation {
 #endif
     }
     __device__ __forceinline__ element make(const point &p, const prepared_entry &x, bool inside) const { return OUTSIDE == FILL ? chosen(inside, value(p, x), fill) : value(p, x); }
+    __device__ __forceinline__ void next() { records += n; }
     __device__ __forceinline__ void late(index_type v, i64 position, element &result) const {
         if (OUTSIDE == WRAP) {
             point p;
@@ -58,14 +59,14 @@ struct interpolation {
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     prepared(const prepared_entry *records, const index_type *index, element *out, u64 *bad, const lines p, const uint4 fill) {
-    i64 chunk = blockIdx.x;
-    if (LINES) {
-        unsigned line = blockIdx.x / (unsigned)p.blocks;
-        chunk = blockIdx.x % (unsigned)p.blocks;
-        records += line * p.n;
-        out += line * p.out_line;
-    }
+    const i64 group = LINES ? blockIdx.x / (unsigned)p.blocks : 0, chunk = LINES ? blockIdx.x % (unsigned)p.blocks : blockIdx.x, line = group * p.served;
     interpolation job = {records, bad, p.n};
     cut(fill, job.fill);
-    each_vector(vectors_of_thread(index, chunk, p.count), index, out, job);
+    const vectors_of_thread mine(index, chunk, p.count);
+    if (!LINES) {
+        each_vector(mine, index, out, job);
+        return;
+    }
+    job.records += line * p.n;
+    each_line(mine, index, out + line * p.out_line, p.out_line, (int)min(p.served, p.all - line), job);
 }

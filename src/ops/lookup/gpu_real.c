@@ -46,7 +46,10 @@ bool tess_lookup_gpu_prepared_pays(const tess_problem *base, const char **why) {
 }
 
 lookup_gpu_shape tess_lookup_gpu_prepared_shape(const lookup_problem *p) {
-    return (lookup_gpu_shape){2, tess_lookup_gpu_record_size(p) > 8 ? LOOKUP_GPU_LINE_THREADS : LOOKUP_GPU_THREADS}; /* measured: notes-gpu.md */
+    const int64_t record = tess_lookup_gpu_record_size(p);
+    const lookup_gpu_shape alone =
+        tess_lookup_gpu_alone(p, 2, record > 8 ? LOOKUP_GPU_LINE_THREADS : LOOKUP_GPU_THREADS); /* measured: notes-gpu.md */
+    return tess_lookup_gpu_cached(p, alone, p->n * record, 64 / record);
 }
 
 static void lay_prepared(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
@@ -56,13 +59,13 @@ static void lay_prepared(const tess_problem *base, const tess_gpu_device *device
     (void)device;
     tess_lookup_gpu_begin_points(layout, p, &gpu_prepared);
     tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
-    tess_lookup_gpu_lines(layout, p, s.groups, s.threads, true);
+    tess_lookup_gpu_lines(layout, p, &s, true);
     int64_t records = tess_gpu_reserve(layout, p->n * p->outer.count * tess_lookup_gpu_record_size(p));
     tess_gpu_step *step = tess_gpu_launch_of(layout, "prepare", tess_ceil_div(p->n * p->outer.count, 256), 1, 1, 256, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_WORKSPACE, records);
     tess_gpu_pass(layout, step, table, sizeof table);
-    tess_lookup_gpu_launch_lines(layout, p, "prepared", (lookup_gpu_table){.place = TESS_GPU_WORKSPACE, .offset = records}, s.groups, s.threads);
+    tess_lookup_gpu_launch_lines(layout, p, "prepared", (lookup_gpu_table){.place = TESS_GPU_WORKSPACE, .offset = records}, &s);
 }
 
 /* ---- lookup/points ---- */

@@ -60,30 +60,7 @@ static bool vectors_pay(const tess_problem *base, const char **why) {
     return of(base)->outer.count == 1 || of(base)->at.count >= 512;
 }
 
-void tess_lookup_gpu_lines(tess_gpu_layout *layout, const lookup_problem *p, int64_t groups, int threads, bool full) {
-    tess_gpu_option(layout, "-DV=%d", (int)tess_lookup_gpu_vector(p));
-    tess_gpu_option(layout, "-DGROUPS=%d", (int)groups);
-    tess_gpu_option(layout, "-DTHREADS=%d", threads);
-    tess_gpu_option(layout, "-DBLOCKS=%d", full ? 2048 / threads : 1);
-    tess_gpu_option(layout, "-DLINES=%d", p->outer.ndim);
-}
-
 static void pass_fill(tess_gpu_layout *layout, tess_gpu_step *step, const lookup_problem *p) { tess_gpu_pass(layout, step, p->fill, sizeof p->fill); }
-
-tess_gpu_step *tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, lookup_gpu_table table,
-                                            int64_t groups, int threads) {
-    int64_t vector = tess_lookup_gpu_vector(p), blocks = tess_ceil_div(p->at.count, vector * groups * threads);
-    int64_t lines[] = {p->n, table.step, p->at.count, blocks, table.line, outer_stride(p, LOOKUP_OUT) / p->size};
-    tess_gpu_step *step = tess_gpu_launch_of(layout, entry, blocks * p->outer.count, 1, 1, threads, 0);
-    tess_gpu_pass_pointer(layout, step, table.place, table.offset);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_SECOND, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
-    tess_gpu_pass_pointer(layout, step, TESS_GPU_MARK, 0);
-    tess_gpu_pass(layout, step, lines, sizeof lines);
-    pass_fill(layout, step, p);
-    layout->alignment = tess_max64(p->size, vector * tess_max64(p->size, p->index.itemsize));
-    return step;
-}
 
 void tess_lookup_gpu_pass_call(tess_gpu_layout *layout, tess_gpu_step *step, const lookup_problem *p, const void *block, size_t size) {
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
@@ -128,10 +105,9 @@ tess_status tess_lookup_gpu_finish(const tess_problem *base, const void *result,
 /* Measured on an H200 (notes-gpu.md), in tables of 1 to 64 KiB. */
 lookup_gpu_shape tess_lookup_gpu_vectors_shape(const lookup_problem *p) {
     const int64_t table = p->n * p->size, index = p->index.itemsize;
-    return (lookup_gpu_shape){.groups = table > 32768                                ? (index == 4 && table <= 131072 ? 2 : 4)
-                                        : index == 4 || (index == 2 && p->size <= 2) ? 1
-                                                                                     : 2,
-                              .threads = index == 2 && p->size == 4 ? LOOKUP_GPU_LINE_THREADS / 2 : LOOKUP_GPU_LINE_THREADS};
+    const int64_t groups = table > 32768 ? (index == 4 && table <= 131072 ? 2 : 4) : index == 4 || (index == 2 && p->size <= 2) ? 1 : 2;
+    const int threads = index == 2 && p->size == 4 ? LOOKUP_GPU_LINE_THREADS / 2 : LOOKUP_GPU_LINE_THREADS;
+    return tess_lookup_gpu_cached(p, tess_lookup_gpu_alone(p, groups, threads), table, 16);
 }
 
 void tess_lookup_gpu_lay_vectors(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
@@ -143,10 +119,9 @@ void tess_lookup_gpu_lay_vectors(const tess_problem *base, const tess_gpu_device
     tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
     tess_gpu_option(layout, "-DSTEP=%d", p->step == p->size ? (int)p->size : 0);
     tess_gpu_option(layout, "-DPAST=%d", p->index.itemsize == 1);
-    tess_lookup_gpu_lines(layout, p, s.groups, s.threads, p->size <= 4);
+    tess_lookup_gpu_lines(layout, p, &s, p->size <= 4);
     tess_lookup_gpu_launch_lines(layout, p, "vectors",
-                                 (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step, .line = outer_stride(p, LOOKUP_FROM) / p->size}, s.groups,
-                                 s.threads);
+                                 (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step, .line = outer_stride(p, LOOKUP_FROM) / p->size}, &s);
 }
 
 /* ---- lookup/resident ---- */
@@ -213,7 +188,8 @@ static void lay_shared_bytes(const tess_problem *base, const tess_gpu_device *de
     tess_lookup_gpu_begin(layout, p, &gpu_shared_bytes);
     tess_gpu_option(layout, "-DTHREADS=%d", LOOKUP_GPU_LINE_THREADS);
     tess_gpu_option(layout, "-DCHECK=%d", tess_lookup_gpu_checks_bytes(p));
-    tess_lookup_gpu_launch_lines(layout, p, "shared_bytes", (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step}, 1, LOOKUP_GPU_LINE_THREADS);
+    const lookup_gpu_shape s = tess_lookup_gpu_alone(p, 1, LOOKUP_GPU_LINE_THREADS);
+    tess_lookup_gpu_launch_lines(layout, p, "shared_bytes", (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step}, &s);
 }
 
 /* ---- lookup/slice_vectors ---- */
@@ -320,15 +296,17 @@ static void lay_elements(const tess_problem *base, const tess_gpu_device *device
 
 /* ---- the table ---- */
 
-extern const char tess_kernel_lookup_gpu_index_cuh[], tess_kernel_lookup_gpu_lines_cuh[], tess_kernel_lookup_gpu_walk_cuh[],
-    tess_kernel_lookup_gpu_place_cuh[], tess_kernel_lookup_gpu_among_cuh[], tess_kernel_gpu_types_cuh[];
+extern const char tess_kernel_lookup_gpu_index_cuh[], tess_kernel_lookup_gpu_lines_cuh[], tess_kernel_lookup_gpu_beside_cuh[],
+    tess_kernel_lookup_gpu_walk_cuh[], tess_kernel_lookup_gpu_place_cuh[], tess_kernel_lookup_gpu_among_cuh[], tess_kernel_gpu_types_cuh[];
 static const tess_gpu_text index_header = {"ops/lookup/gpu_index.cuh", tess_kernel_lookup_gpu_index_cuh},
                            lines_header = {"ops/lookup/gpu_lines.cuh", tess_kernel_lookup_gpu_lines_cuh},
+                           beside_header = {"ops/lookup/gpu_beside.cuh", tess_kernel_lookup_gpu_beside_cuh},
                            walk_header = {"ops/lookup/gpu_walk.cuh", tess_kernel_lookup_gpu_walk_cuh},
                            place_header = {"ops/lookup/gpu_place.cuh", tess_kernel_lookup_gpu_place_cuh},
                            among_header = {"ops/lookup/gpu_among.cuh", tess_kernel_lookup_gpu_among_cuh},
                            types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh};
-const tess_gpu_text *const tess_lookup_gpu_headers[] = {&index_header, &lines_header, &walk_header, &place_header, &types_header, NULL};
+const tess_gpu_text *const tess_lookup_gpu_headers[] = {&index_header, &lines_header, &beside_header, &walk_header, &place_header,
+                                                        &types_header, NULL};
 const tess_gpu_text *const tess_lookup_gpu_among_headers[] = {&index_header, &lines_header, &walk_header, &place_header,
                                                               &among_header, &types_header, NULL};
 

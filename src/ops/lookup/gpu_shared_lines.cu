@@ -5,12 +5,13 @@
 // holds its lines in order, whole vectors as they lie, by asynchronous copies, and all that is out of order happens in shared memory. Several blocks are at work on a multiprocessor, some on their way in and
 // some looking up. The next indices are asked for before this turn's entries: they come from L2, for every block reads the same.
 //
-// -DHELD lines a block, that follow each other in the table; the rest as in gpu_lines.cuh, where a block's turn is GROUPS x THREADS x V indices.
-#include "ops/lookup/gpu_lines.cuh"
+// Short lines with many indices go several to a block, which then has a part of the indices: they are read once for all its lines. -D as in gpu_lines.cuh; a turn is what the block's
+// threads have at once.
+#include "ops/lookup/gpu_beside.cuh"
 
 struct shared_lines {
-    lines each; // blocks: turns of a block
-    i64 all;    // lines in all
+    lines each; // blocks: of the same lines
+    i64 turns;  // of a block
 };
 
 struct held_line {
@@ -18,11 +19,12 @@ struct held_line {
     typedef element entry_type;
     const element *line;
     u64 *bad;
-    i64 n;
+    i64 n, step;
     element fill;
     __device__ __forceinline__ bool find(index_type v, spot &at) const { return find_entry(v, n, at); }
     __device__ __forceinline__ element read(spot at) const { return line[at]; }
     __device__ __forceinline__ element make(spot, element x, bool inside) const { return OUTSIDE == FILL ? chosen(inside, x, fill) : x; }
+    __device__ __forceinline__ void next() { line += step; }
     __device__ __forceinline__ void late(index_type v, i64 position, element &result) const {
         entry at;
         if (OUTSIDE == WRAP) {
@@ -37,9 +39,9 @@ struct held_line {
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     shared_lines(const element *table, const index_type *index, element *out, u64 *bad, const struct shared_lines p, const uint4 fill) {
     extern __shared__ uint4 room[];
-    const i64 first = blockIdx.x * (i64)HELD;
-    const int held = HELD == 1 ? 1 : (int)(p.all - first < HELD ? p.all - first : HELD);
-    vectors_of_thread mine(index, 0, p.each.count);
+    const i64 first = blockIdx.x / (unsigned)p.each.blocks * p.each.served, begin_turn = blockIdx.x % (unsigned)p.each.blocks * p.turns;
+    const int held = (int)min(p.each.served, p.each.all - first);
+    vectors_of_thread mine(index, begin_turn, p.each.count);
     const element *from = table + first * p.each.table_line;
     const int skew = (int)((u64)from & 15) / SIZE, count = (int)p.each.n + (held - 1) * (int)p.each.table_line; // elements
     const uint4 *whole = (const uint4 *)(from - skew);
@@ -54,17 +56,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
     asm volatile("cp.async.wait_all;" ::: "memory");
     __syncthreads();
-    held_line job = {laid, bad, p.each.n};
+    held_line job = {laid, bad, p.each.n, p.each.table_line};
     cut(fill, job.fill);
     out += first * p.each.out_line;
-    for (i64 turn = 0; turn < p.each.blocks; turn++) {
+    for (i64 turn = begin_turn; turn < begin_turn + p.turns; turn++) {
         const vectors_of_thread next(index, turn + 1, p.each.count);
-#pragma unroll
-        for (int h = 0; h < HELD; h++)
-            if (h < held) {
-                job.line = laid + h * (int)p.each.table_line;
-                each_vector(mine, index, out + h * p.each.out_line, job);
-            }
+        each_line(mine, index, out, p.each.out_line, held, job);
         mine = next;
     }
 }

@@ -10,16 +10,6 @@
 static const tess_type integers[] = {tess_u8, tess_i8, tess_u16, tess_i16, tess_u32, tess_i32, tess_u64, tess_i64};
 static const tess_type tables[] = {tess_u8, tess_bf16, tess_f32, tess_c64, tess_c128};
 
-static void set_integers(uint64_t *random, hostile_array *index, int64_t n, bool good) {
-    tess_type type = tess_type_of(index->tensor.dtype);
-    int64_t count = hostile_count(index), high = index->itemsize == 1 ? (type == tess_i8 ? 127 : 255) : n + 3,
-            low = type % 2 == tess_i8 % 2 ? -n - 3 : 0;
-    for (int64_t i = 0; i < count; i++)
-        set_integer(index, i, good ? hostile_between(random, 0, n - 1 < high ? n - 1 : high) : hostile_between(random, low, high));
-    if (!good && count > 0) /* the far ends of the type */
-        set_integer(index, hostile_between(random, 0, count - 1), hostile_between(random, 0, 1) ? INT64_MIN : -1);
-}
-
 static void gathers(void **state) {
     (void)state;
     uint64_t random = 31;
@@ -438,21 +428,6 @@ static void constants_are_not_mixed_up(void **state) {
     for (int i = 0; i < 3; i++)
         pthread_join(threads[i], &wrong[i]);
     assert_true(!wrong[0] && !wrong[1] && !wrong[2]);
-}
-
-static void set_reals(uint64_t *random, hostile_array *index, int64_t n, bool good) {
-    static const double odd[] = {NAN, INFINITY, -INFINITY, -0.0, -1e-30, -0.5, -1, 1e30, -1e30, 0x1p31, 0x1p62, 0x1p63};
-    int64_t count = hostile_count(index);
-    for (int64_t i = 0; i < count; i++) {
-        double x = (double)(hostile_random(random) >> 11) * 0x1p-53 * (double)(n - 1);
-        if (hostile_between(random, 0, 5) == 0)
-            x = floor(x);
-        if (!good && hostile_between(random, 0, 3) == 0) {
-            int64_t which = hostile_between(random, 0, 20);
-            x = which < TESS_COUNT(odd) ? odd[which] : (double)hostile_between(random, -5 * n, 5 * n) + 0.25;
-        }
-        set_real(index, i, x);
-    }
 }
 
 static void interpolations(void **state) {

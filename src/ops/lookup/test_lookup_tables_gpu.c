@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * test_lookup_tables_gpu.c - proves: tables one behind the other that the same indices or coordinates look up give the reference's bytes and sentence by every row of a GPU, wherever
+ * their lines of out begin in a vector, however many of them a block has, and however its part of the indices ends; what the rows predict is counted. On a card when there is one. */
+#include "lookup_gpu_rows.h"
+
+typedef struct tables {
+    tess_type table, index, out;
+    int64_t lines, n, count, gap /* elements behind a line of out */;
+} tables;
+
+static void compare_tables(uint64_t *random, const tables *t, tess_interpolation interpolation, tess_outside outside, bool good) {
+    hostile_array table, index, out;
+    const int64_t table_shape[] = {t->lines, t->n}, out_shape[] = {t->lines, t->count + t->gap};
+    const tess_lookup_options options = {.outside = outside, .fill = -3.25, .axis = 1, .interpolation = interpolation};
+    hostile_make(&table, random, t->table, 2, table_shape, HOSTILE_COMPACT);
+    hostile_make(&index, random, t->index, 1, &t->count, HOSTILE_COMPACT);
+    hostile_make(&out, random, t->out, 2, out_shape, HOSTILE_COMPACT);
+    hostile_fill(&table, random, 1);
+    out.shape[1] = t->count;
+    table.tensor.byte_offset = table.tensor.byte_offset / 16 * 16; /* others take another row */
+    index.tensor.byte_offset = index.tensor.byte_offset / 16 * 16;
+    out.tensor.byte_offset = out.tensor.byte_offset / 16 * 16;
+    if (interpolation)
+        set_reals(random, &index, t->n, good);
+    else
+        set_integers(random, &index, t->n, good);
+    compare(&table, &index, &out, options);
+    free_case(&table, &index, &out);
+}
+
+/* Elements and indices of every size; a few vectors, several turns of a block, several blocks. */
+static void by_indices(void **state) {
+    (void)state;
+    uint64_t random = 51;
+    static const tables cases[] = {{tess_f16, tess_i32, tess_f16, 5, 40, 9001, 0},  {tess_u8, tess_u16, tess_u8, 13, 76, 20003, 0},
+                                   {tess_u8, tess_i64, tess_u8, 3, 50, 7001, 0},    {tess_f32, tess_u8, tess_f32, 9, 256, 8003, 0},
+                                   {tess_f64, tess_i32, tess_f64, 4, 19, 4999, 0},  {tess_u8, tess_u8, tess_u8, 6, 100, 33333, 5},
+                                   {tess_f32, tess_i64, tess_f32, 2, 300, 5, 1},    {tess_i16, tess_i64, tess_i16, 7, 9, 1000, 3},
+                                   {tess_f16, tess_u16, tess_f16, 8, 3, 65536, 0},  {tess_c64, tess_i16, tess_c64, 3, 37, 2600, 1},
+                                   {tess_c128, tess_i32, tess_c128, 3, 7, 1025, 0}, {tess_u8, tess_i32, tess_u8, 40, 15, 1, 0}};
+    for (int i = 0; i < 2 * TESS_COUNT(cases); i++)
+        compare_tables(&random, &cases[i % TESS_COUNT(cases)], TESS_INTERPOLATE_NONE, (tess_outside)((i + i / TESS_COUNT(cases)) % 4), i % 3 == 0);
+}
+
+static void by_coordinates(void **state) {
+    (void)state;
+    uint64_t random = 52;
+    static const tables cases[] = {{tess_f32, tess_f32, tess_f32, 5, 40, 2003, 0},   {tess_u8, tess_f16, tess_u8, 17, 58, 4001, 0},
+                                   {tess_u8, tess_f64, tess_u8, 3, 50, 1999, 1},     {tess_f16, tess_f64, tess_f16, 7, 70, 1001, 0},
+                                   {tess_f64, tess_f32, tess_f64, 4, 3, 777, 0},     {tess_i8, tess_f32, tess_i8, 16, 9, 2000, 0},
+                                   {tess_f64, tess_f64, tess_f32, 2, 30, 1025, 0},   {tess_f32, tess_bf16, tess_i16, 9, 12, 3, 0},
+                                   {tess_c64, tess_f32, tess_c64, 3, 11, 515, 0},    {tess_f32, tess_f16, tess_c128, 3, 20, 601, 0},
+                                   {tess_i32, tess_f16, tess_i32, 12, 131, 2666, 0}, {tess_u16, tess_f32, tess_u8, 4, 1, 130, 2}};
+    for (int i = 0; i < 3 * TESS_COUNT(cases); i++)
+        compare_tables(&random, &cases[i % TESS_COUNT(cases)], (tess_interpolation)(1 + (i + i / TESS_COUNT(cases)) % 3),
+                       (tess_outside)((i / 3 + i / TESS_COUNT(cases)) % 4), i % 4 == 0);
+}
+
+static void rows_count_as_predicted(void **state) {
+    (void)state;
+    static const counted_case cases[] = {{tess_f32, tess_i32, 2, {5, 33}, 9000, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
+                                         {tess_f16, tess_i32, 2, {9, 33}, 20480, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_FILL},
+                                         {tess_f16, tess_i32, 2, {3, 33}, 5003, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_CLIP},
+                                         {tess_u8, tess_u16, 2, {13, 76}, 20000, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_CLIP},
+                                         {tess_f64, tess_u8, 2, {4, 90}, 1501, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_WRAP},
+                                         {tess_f32, tess_f32, 2, {5, 33}, 4096, 1, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_ERROR},
+                                         {tess_u8, tess_f16, 2, {5, 33}, 2048, 1, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_CLIP},
+                                         {tess_u8, tess_f16, 2, {5, 33}, 2051, 1, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_CLIP}};
+    int compared[32] = {0};
+    if (engine != TESS_ENGINE_VIRTUAL)
+        return;
+    gpu_counts_begin(context);
+    for (int k = 0; k < TESS_COUNT(cases); k++)
+        count_case(&cases[k], k, NULL, compared);
+    gpu_counts_end(context);
+    for (int r = 0; r < tess_lookup_op.gpu_count; r++)
+        if ((tess_lookup_op.gpu_rows[r].applicable == tess_lookup_gpu_vectors_fit ||
+             tess_lookup_op.gpu_rows[r].applicable == tess_lookup_gpu_shared_lines_fit) &&
+            compared[r] == 0)
+            fail_msg("%s: no prediction was compared", tess_lookup_op.gpu_rows[r].name);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(by_indices), cmocka_unit_test(by_coordinates), cmocka_unit_test(rows_count_as_predicted)};
+    return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
+}
