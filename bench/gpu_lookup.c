@@ -115,6 +115,9 @@ void gpu_works_lookup(gpu_bench *b) {
         {"interpolate slices u8[1044][4] linear by f64 64 Mi", tess_u8, tess_f64, 1044, 4, 64 * M, 0, TESS_INTERPOLATE_LINEAR},
         {"interpolate slices u8[4011][5] cubic by f64 32 Mi", tess_u8, tess_f64, 4011, 5, 32 * M, 0, TESS_INTERPOLATE_CUBIC},
         {"interpolate slices f32[934][11] cubic 16 Mi", tess_f32, tess_f32, 934, 11, 16 * M, 0, TESS_INTERPOLATE_CUBIC},
+        {"interpolate slices f32[613][25] cubic 8 Mi", tess_f32, tess_f32, 613, 25, 8 * M, 0, TESS_INTERPOLATE_CUBIC},
+        {"interpolate slices i8[952][282] cubic 1 Mi", tess_i8, tess_f32, 952, 282, M, 0, TESS_INTERPOLATE_CUBIC},
+        {"interpolate slices f16[566][7] cubic 32 Mi", tess_f16, tess_f32, 566, 7, 32 * M, TESS_OUTSIDE_FILL, TESS_INTERPOLATE_CUBIC},
         {"interpolate slices i32[12994][6] nearest 32 Mi", tess_i32, tess_f32, 12994, 6, 32 * M, TESS_OUTSIDE_CLIP, TESS_INTERPOLATE_NEAREST}};
     static const struct {
         lookup_work work;
@@ -145,7 +148,12 @@ void gpu_works_lookup(gpu_bench *b) {
          16},
         {{"interpolate tables f16 7 x 70 by f64 18285717 linear", tess_f16, tess_f64, 70, 1, 18285717, 0, TESS_INTERPOLATE_LINEAR}, 7},
         {{"interpolate tables u8 17 x 584 by f32 7529408 nearest", tess_u8, tess_f32, 584, 1, 7529408, 0, TESS_INTERPOLATE_NEAREST}, 17},
-        {{"interpolate tables f32 47 x 49 by f32 2723404 cubic", tess_f32, tess_f32, 49, 1, 2723404, 0, TESS_INTERPOLATE_CUBIC}, 47}};
+        {{"interpolate tables f32 47 x 49 by f32 2723404 cubic", tess_f32, tess_f32, 49, 1, 2723404, 0, TESS_INTERPOLATE_CUBIC}, 47},
+        {{"interpolate rows u8 16 x 1080 x 5760 by f32 720 linear", tess_u8, tess_f32, 1080, 5760, 720, 0, TESS_INTERPOLATE_LINEAR}, 16},
+        {{"interpolate rows f32 16 x 1080 x 1920 by f32 720 cubic", tess_f32, tess_f32, 1080, 1920, 720, TESS_OUTSIDE_CLIP, TESS_INTERPOLATE_CUBIC},
+         16},
+        {{"interpolate rows u8 921 x 104 x 667 by f32 104 linear", tess_u8, tess_f32, 104, 667, 104, 0, TESS_INTERPOLATE_LINEAR}, 921},
+        {{"interpolate rows u16 793 x 71 x 564 by f32 71 linear", tess_u16, tess_f32, 71, 564, 71, 0, TESS_INTERPOLATE_LINEAR}, 793}};
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++)
         time_lookup(b, &works[i], 0);
     for (int i = 0; i < (int)(sizeof columns / sizeof *columns); i++)

@@ -556,6 +556,21 @@ static void lookups(void) {
         in = view(beside[i].table, 2, from), index = view(beside[i].index, 1, to + 1), out = view(beside[i].table, 2, to);
         problem(tess_plan_lookup(&plan, context, &in, &index, &out, &options), &plan, beside[i].words);
     }
+    static const struct {
+        tess_type table, index;
+        int64_t lines, n, width, count;
+        tess_interpolation interpolation;
+        const char *words;
+    } resized[] = {{tess_u8, tess_f32, 16, 1080, 5760, 720, TESS_INTERPOLATE_LINEAR, "rows of u8 pictures linear"},
+                   {tess_u8, tess_f32, 921, 104, 667, 104, TESS_INTERPOLATE_LINEAR, "slices of 667 u8 linear"},
+                   {tess_f32, tess_f32, 1, 613, 25, 2560000, TESS_INTERPOLATE_CUBIC, "slices of 25 f32 cubic"},
+                   {tess_f64, tess_f64, 1, 1024, 64, 65536, TESS_INTERPOLATE_CUBIC, "slices of 64 f64 cubic"}};
+    for (int i = 0; i < TESS_COUNT(resized); i++) {
+        int64_t from[] = {resized[i].lines, resized[i].n, resized[i].width}, to[] = {resized[i].lines, resized[i].count, resized[i].width};
+        const tess_lookup_options options = {.struct_size = sizeof options, .axis = 1, .interpolation = resized[i].interpolation};
+        in = view(resized[i].table, 3, from), index = view(resized[i].index, 1, to + 1), out = view(resized[i].table, 3, to);
+        problem(tess_plan_lookup(&plan, context, &in, &index, &out, &options), &plan, resized[i].words);
+    }
 }
 
 static void every_row(void **state) {

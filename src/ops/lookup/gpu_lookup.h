@@ -7,7 +7,7 @@
 #include "gpu/row.h"
 #include "ops/lookup/lookup.h"
 
-enum { LOOKUP_GPU_ROWS = 13 + 4, LOOKUP_GPU_THREADS = 256, LOOKUP_GPU_LINE_THREADS = 128 };
+enum { LOOKUP_GPU_ROWS = 14 + 4, LOOKUP_GPU_THREADS = 256, LOOKUP_GPU_LINE_THREADS = 128 };
 extern const tess_strategy tess_lookup_gpu_rows[LOOKUP_GPU_ROWS];
 
 #define LOOKUP_KERNEL_TEXT(file)                        \
@@ -120,6 +120,11 @@ extern const tess_gpu_row tess_lookup_gpu_prepared_slices;
 bool tess_lookup_gpu_prepared_slices_fit(const tess_problem *base, const char **why);
 bool tess_lookup_gpu_prepared_slices_pay(const tess_problem *base, const char **why);
 void tess_lookup_gpu_predict_prepared_slices(const tess_problem *base, tess_gpu_prediction *out);
+
+/* gpu_point_slices.c: longer ones. */
+extern const tess_gpu_row tess_lookup_gpu_point_slices;
+bool tess_lookup_gpu_point_slices_fit(const tess_problem *base, const char **why);
+void tess_lookup_gpu_predict_point_slices(const tess_problem *base, tess_gpu_prediction *out);
 
 /* Among positions: gpu_positions.c. */
 int64_t tess_lookup_gpu_search_buckets(const lookup_problem *p);

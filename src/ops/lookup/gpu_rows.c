@@ -344,6 +344,8 @@ const tess_strategy tess_lookup_gpu_rows[LOOKUP_GPU_ROWS] = {
              tess_lookup_gpu_prepared_pays, tess_lookup_gpu_prepared),
     STRATEGY("prepared_slices", "slices of a few elements at compact coordinates, as colours: a record an element prepared first, a thread a slice",
              tess_lookup_gpu_prepared_slices_fit, tess_lookup_gpu_prepared_slices_pay, tess_lookup_gpu_prepared_slices),
+    STRATEGY("point_slices", "slices without gaps at coordinates, as images resized along an axis: a point placed once, lanes along its slice",
+             tess_lookup_gpu_point_slices_fit, NULL, tess_lookup_gpu_point_slices),
     STRATEGY("points", "any interpolation: neighbours read where they lie", tess_lookup_gpu_points_fit, NULL, tess_lookup_gpu_points),
     STRATEGY("search", "compact places among positions: a bucket of equal width, then its entry's record of 32 bytes, or a few steps on",
              tess_lookup_gpu_search_fits, tess_lookup_gpu_search_pays, tess_lookup_gpu_search),

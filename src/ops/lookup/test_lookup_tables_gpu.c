@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * test_lookup_tables_gpu.c - proves: tables one behind the other that the same indices or coordinates look up give the reference's bytes and sentence by every row of a GPU, wherever
- * their lines of out begin in a vector, however many of them a block has, and however its part of the indices ends; what the rows predict is counted. On a card when there is one. */
+ * their lines of out begin in a vector, however many of them a block has, and however its part of the indices ends; so do longer slices at coordinates; what the rows predict is counted. On a card when there is one. */
 #include "lookup_gpu_rows.h"
 
 typedef struct tables {
@@ -56,6 +56,41 @@ static void by_coordinates(void **state) {
                        (tess_outside)((i / 3 + i / TESS_COUNT(cases)) % 4), i % 4 == 0);
 }
 
+/* Slices without gaps behind the axis: lanes of a few and of whole warps, several pieces, vectors or single elements, lines of them; complex ones. */
+static void slices_at_coordinates(void **state) {
+    (void)state;
+    uint64_t random = 53;
+    static const struct {
+        tess_type table, index, out;
+        int64_t lines, n, count, width, gap;
+    } cases[] = {{tess_f32, tess_f32, tess_f32, 1, 61, 50, 25, 0},   {tess_u8, tess_f32, tess_u8, 9, 10, 7, 667, 0},
+                 {tess_i8, tess_f32, tess_i8, 1, 95, 40, 282, 0},    {tess_f32, tess_f64, tess_f32, 2, 20, 9, 5000, 4},
+                 {tess_f16, tess_f32, tess_f16, 1, 56, 200, 7, 0},   {tess_u16, tess_f32, tess_u16, 3, 7, 7, 564, 2},
+                 {tess_f64, tess_f16, tess_f64, 3, 4, 30, 7, 1},     {tess_c64, tess_f32, tess_c64, 2, 9, 11, 37, 0},
+                 {tess_c128, tess_f64, tess_c128, 1, 9, 20, 16, 1},  {tess_f32, tess_bf16, tess_c64, 2, 5, 13, 12, 0},
+                 {tess_u8, tess_f32, tess_f32, 1, 3, 17, 4096, 16},  {tess_f64, tess_f32, tess_u8, 2, 1, 5, 8, 0},
+                 {tess_u8, tess_f64, tess_u8, 1, 400, 130, 1024, 0}, {tess_i32, tess_f32, tess_i32, 4, 40, 3, 4, 0}};
+    for (int i = 0; i < 3 * TESS_COUNT(cases); i++) {
+        hostile_array table, index, out;
+        const int k = i % TESS_COUNT(cases), turn = i / TESS_COUNT(cases);
+        const int64_t width = cases[k].width, n = cases[k].n, count = cases[k].count, lines = cases[k].lines;
+        const int64_t table_shape[] = {lines, n, width + cases[k].gap}, out_shape[] = {lines, count, width + cases[k].gap};
+        const tess_lookup_options options = {
+            .outside = (tess_outside)((i / 3 + turn) % 4), .fill = -3.25, .axis = 1, .interpolation = (tess_interpolation)(1 + (i + turn) % 3)};
+        hostile_make(&table, &random, cases[k].table, 3, table_shape, HOSTILE_COMPACT);
+        hostile_make(&index, &random, cases[k].index, 1, &count, HOSTILE_COMPACT);
+        hostile_make(&out, &random, cases[k].out, 3, out_shape, HOSTILE_COMPACT);
+        hostile_fill(&table, &random, 1);
+        table.shape[2] = out.shape[2] = width;
+        table.tensor.byte_offset = table.tensor.byte_offset / 16 * 16;
+        index.tensor.byte_offset = index.tensor.byte_offset / 16 * 16;
+        out.tensor.byte_offset = out.tensor.byte_offset / 16 * 16;
+        set_reals(&random, &index, n, i % 4 == 0);
+        compare(&table, &index, &out, options);
+        free_case(&table, &index, &out);
+    }
+}
+
 static void rows_count_as_predicted(void **state) {
     (void)state;
     static const counted_case cases[] = {{tess_f32, tess_i32, 2, {5, 33}, 9000, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
@@ -65,7 +100,10 @@ static void rows_count_as_predicted(void **state) {
                                          {tess_f64, tess_u8, 2, {4, 90}, 1501, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_WRAP},
                                          {tess_f32, tess_f32, 2, {5, 33}, 4096, 1, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_ERROR},
                                          {tess_u8, tess_f16, 2, {5, 33}, 2048, 1, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_CLIP},
-                                         {tess_u8, tess_f16, 2, {5, 33}, 2051, 1, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_CLIP}};
+                                         {tess_u8, tess_f16, 2, {5, 33}, 2051, 1, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_CLIP},
+                                         {tess_f32, tess_f32, 3, {3, 20, 36}, 31, 1, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_CLIP},
+                                         {tess_u8, tess_f32, 3, {2, 9, 282}, 33, 1, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_FILL},
+                                         {tess_f64, tess_f64, 2, {30, 9}, 101, 0, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_ERROR}};
     int compared[32] = {0};
     if (engine != TESS_ENGINE_VIRTUAL)
         return;
@@ -75,12 +113,14 @@ static void rows_count_as_predicted(void **state) {
     gpu_counts_end(context);
     for (int r = 0; r < tess_lookup_op.gpu_count; r++)
         if ((tess_lookup_op.gpu_rows[r].applicable == tess_lookup_gpu_vectors_fit ||
-             tess_lookup_op.gpu_rows[r].applicable == tess_lookup_gpu_shared_lines_fit) &&
+             tess_lookup_op.gpu_rows[r].applicable == tess_lookup_gpu_shared_lines_fit ||
+             tess_lookup_op.gpu_rows[r].applicable == tess_lookup_gpu_point_slices_fit) &&
             compared[r] == 0)
             fail_msg("%s: no prediction was compared", tess_lookup_op.gpu_rows[r].name);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(by_indices), cmocka_unit_test(by_coordinates), cmocka_unit_test(rows_count_as_predicted)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(by_indices), cmocka_unit_test(by_coordinates), cmocka_unit_test(slices_at_coordinates),
+                                       cmocka_unit_test(rows_count_as_predicted)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

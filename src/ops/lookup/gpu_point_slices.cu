@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu_point_slices.cu - production, longer slices at coordinates, as images resized along an axis: neighbours read where they lie, by lanes along the slice.
+//
+// A thread an element (gpu_points.cu) divides to find its point, places it and looks for its neighbours, for each element anew. Here -DLANES neighbouring lanes have a point: each
+// places it once, has the addresses of two or four neighbours, and walks along the slice by vectors of -DV elements, LANES apart. Long slices are cut in pieces.
+//
+// -DPARTS=2: halves of complex elements.
+#include "ops/lookup/gpu_place.cuh"
+
+enum { THREADS = 128, ROWS = METHOD == CUBIC ? 4 : METHOD == LINEAR ? 2 : 1 };
+
+union vector_in {
+    bits_of<V * sizeof(from_type)>::type all;
+    from_type part[V];
+};
+union vector_out {
+    bits_of<V * sizeof(to_type)>::type all;
+    to_type part[V];
+};
+
+struct slices {
+    i64 n, step, jobs;          // entries, bytes between them, pieces in all
+    i64 count, pieces, piece;   // points; pieces of a slice, vectors of each
+    i64 per;                    // vectors of a slice
+    i64 table_line, out_line;   // bytes between lines
+    i64 index_step, out_step;   // bytes between coordinates, slices of out
+};
+
+__device__ __forceinline__ to_type fill_of(const uint4 &fill, bool second) {
+    const uint4 mine = PARTS == 2 && second ? (sizeof(to_type) == 4 ? make_uint4(fill.y, 0, 0, 0) : make_uint4(fill.z, fill.w, 0, 0)) : fill;
+    bits_of<sizeof(to_type)>::type bits;
+    cut(mine, bits);
+    return as<to_type>(bits);
+}
+
+__device__ __forceinline__ to_type element_of(const vector_in (&row)[ROWS], int j, real t) {
+    real y[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        y[r] = load_as<real, FROM>(row[r].part[j]);
+#if METHOD == NEAREST
+    return result_of(y[0]);
+#elif METHOD == LINEAR
+    return result_of(value_at(record_of(y[0], y[0], y[1], y[1]), t));
+#else
+    return result_of(value_at(record_of(y[0], y[1], y[2], y[3]), t));
+#endif
+}
+
+// As `neighbour`, in as few bits as places have.
+__device__ __forceinline__ spot_number near_to(spot_number at, int by, spot_number n) {
+    const spot_number k = at + by;
+    if (k >= 0 && k < n)
+        return k;
+    if (OUTSIDE == WRAP)
+        return (k % n + n) % n;
+    return k < 0 ? 0 : n - 1;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 8)
+    point_slices(const char *table, const char *index, char *out, u64 *bad, const slices p, const uint4 fill) {
+    const i64 job = blockIdx.x * (i64)(THREADS / LANES) + threadIdx.x / LANES;
+    const int lane = threadIdx.x % LANES;
+    if (job >= p.jobs)
+        return;
+    const i64 row = p.pieces == 1 ? job : job / p.pieces, begin = p.pieces == 1 ? 0 : (job - row * p.pieces) * p.piece;
+    const i64 line = LINES ? (NARROW ? (i64)((unsigned)row / (unsigned)p.count) : row / p.count) : 0, position = row - line * p.count;
+    const int last = (int)min(p.piece, p.per - begin) - 1; // vector of the piece
+    const index_type v = *(const index_type *)(index + position * p.index_step);
+    point x;
+    const bool inside = find_point(v, (spot_number)p.n, x);
+    bool number = true;
+    if (!inside && OUTSIDE == WRAP)
+        number = wrapped_point(load_as<double, INDEX>(v), p.n, x);
+    if (!inside && OUTSIDE == ERROR && lane == 0)
+        note(bad, position);
+    table += line * p.table_line + begin * (i64)sizeof(vector_in);
+    const char *from[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        from[r] = entry_at(table, (entry)(ROWS == 1 ? x.at : near_to(x.at, METHOD == CUBIC ? r - 1 : r, (spot_number)p.n)), p.step);
+    out += line * p.out_line + position * p.out_step + begin * (i64)sizeof(vector_out);
+#pragma unroll 2
+    for (int turn = 0; turn <= last; turn += LANES) { // behind the end the last one again, so that lanes take turns together
+        const unsigned k = (unsigned)min(turn + lane, last);
+        vector_in y[ROWS];
+        vector_out z;
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            y[r].all = __ldg((const bits_of<V * sizeof(from_type)>::type *)(from[r]) + k);
+#pragma unroll
+        for (int j = 0; j < V; j++) {
+            z.part[j] = element_of(y, j, x.t);
+            if (OUTSIDE == FILL && !inside)
+                z.part[j] = fill_of(fill, (k * V + j) % 2 != 0);
+            if (OUTSIDE == WRAP && !number)
+                z.part[j] = no_number();
+        }
+        *((bits_of<V * sizeof(to_type)>::type *)out + k) = z.all;
+    }
+}
