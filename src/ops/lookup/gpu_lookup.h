@@ -75,9 +75,10 @@ int64_t tess_lookup_gpu_slice_vector(const lookup_problem *p);
 /* What the gathering kernels take. */
 void tess_lookup_gpu_pass_call(tess_gpu_layout *layout, tess_gpu_step *step, const lookup_problem *p, const void *block, size_t size);
 
-/* gpu_shared_slices.c: slices of an odd number of bytes by indices of 8 bits. */
+/* gpu_shared_slices.c: slices of an odd number of bytes. */
 extern const tess_gpu_row tess_lookup_gpu_shared_slices;
 bool tess_lookup_gpu_shared_slices_fit(const tess_problem *base, const char **why);
+bool tess_lookup_gpu_shared_slices_pay(const tess_problem *base, const char **why);
 
 /* gpu_slice_pieces.c: slices that whole vectors do not fit. */
 extern const tess_gpu_row tess_lookup_gpu_slice_pieces;

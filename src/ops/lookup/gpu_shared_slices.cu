@@ -5,7 +5,9 @@
 // memory: V of them, an odd number of vectors of 16 bytes, are put together in registers, word by word from constant places, and laid down beside those of the
 // other lanes of the warp, which then writes them in order. Lanes lie an odd number of vectors apart: no bank conflicts.
 //
-// -DWIDE bytes of a slice, in elements of -DSIZE; -DCHECK=1: bad indices are to be told, and there can be some; -DV, -DGROUPS, -DTHREADS as in gpu_lines.cuh.
+// Wider indices, as labels have (-DHELD=0), find their answers in global memory, where `prepare` has laid each entry's slice at a multiple of 4, 8 or 16 bytes: one load too.
+//
+// -DSLICE bytes of a slice, in elements of -DSIZE; -DCHECK=1: bad indices are to be told, and there can be some; -DV, -DGROUPS, -DTHREADS as in gpu_lines.cuh.
 #include "ops/lookup/gpu_lines.cuh"
 
 enum {
@@ -24,29 +26,47 @@ union answer {
     unsigned word[WORDS];
 };
 
+__device__ __forceinline__ answer answer_at(const element *from) {
+    answer x = {};
+#pragma unroll
+    for (int c = 0; c < PARTS; c++)
+        x.word[c * SIZE / 4] |= (unsigned)from[c] << c * SIZE % 4 * 8;
+    return x;
+}
+__device__ __forceinline__ answer fill_of(const uint4 &fill) {
+    const unsigned word[] = {fill.x, fill.y, fill.z, fill.w};
+    answer x = {};
+#pragma unroll
+    for (int k = 0; k * 4 < SLICE; k++)
+        x.word[k] = word[k] & 0xffffffffu >> (k * 4 + 4 > SLICE ? k * 4 + 4 - SLICE : 0) * 8;
+    return x;
+}
+
+extern "C" __global__ void __launch_bounds__(256) prepare(const element *table, answer *answers, const slices p) {
+    const i64 at = blockIdx.x * 256ll + threadIdx.x;
+    if (at < p.n)
+        answers[at].all = answer_at(entry_at(table, (entry)at, p.step)).all;
+}
+
 // As many blocks as registers are there for without spills.
 extern "C" __global__ void __launch_bounds__(THREADS, SLICE % 2 == 0 ? 0 : SLICE == 3 ? 6 : 4)
     shared_slices(const element *table, const index_type *index, uint4 *out, u64 *bad, const slices p, const uint4 fill) {
-    __shared__ answer answers[256];
+    __shared__ answer held[HELD ? 256 : 1];
+    const answer *answers = HELD ? held : (const answer *)table;
     __shared__ uint4 laid[THREADS * VECTORS];
     const vectors_of_thread mine(index, blockIdx.x, p.count);
-    for (int i = threadIdx.x; i < 256; i += THREADS) {
-        entry at;
-        answer x = {};
-        if (entry_of((index_type)i, p.n, at)) {
-            const element *from = entry_at(table, at, p.step);
-#pragma unroll
-            for (int c = 0; c < PARTS; c++)
-                x.word[c * SIZE / 4] |= (unsigned)from[c] << c * SIZE % 4 * 8;
-        } else {
-            const unsigned word[] = {fill.x, fill.y, fill.z, fill.w};
-#pragma unroll
-            for (int k = 0; k * 4 < SLICE; k++)
-                x.word[k] = word[k] & 0xffffffffu >> (k * 4 + 4 > SLICE ? k * 4 + 4 - SLICE : 0) * 8;
+    if (HELD) {
+        for (int i = threadIdx.x; i < 256; i += THREADS) {
+            entry at;
+            answer x;
+            if (entry_of((index_type)i, p.n, at))
+                x = answer_at(entry_at(table, at, p.step));
+            else
+                x = fill_of(fill);
+            held[i].all = x.all;
         }
-        answers[i].all = x.all;
+        __syncthreads();
     }
-    __syncthreads();
     const int lane = threadIdx.x % 32;
     uint4 *warp = laid + threadIdx.x / 32 * 32 * VECTORS;
     bool wrong = false;
@@ -56,8 +76,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, SLICE % 2 == 0 ? 0 : SLICE
 #pragma unroll
         for (int j = 0; j < V; j++) {
             const index_type v = mine.v[g].part[j];
-            wrong = wrong || (CHECK && (unsigned)v >= (unsigned)p.n);
-            x[j].all = answers[(unsigned char)v].all;
+            entry at = (unsigned char)v;
+            const bool inside = HELD ? !CHECK || (unsigned)v < (unsigned)p.n : find_entry(v, p.n, at);
+            wrong = wrong || !inside;
+            if (HELD)
+                x[j].all = answers[at].all;
+            else
+                x[j].all = __ldg(&answers[at].all);
+            if (!HELD && OUTSIDE == FILL && !inside)
+                x[j] = fill_of(fill);
         }
         unsigned word[VECTORS * 4];
 #pragma unroll
@@ -80,16 +107,23 @@ extern "C" __global__ void __launch_bounds__(THREADS, SLICE % 2 == 0 ? 0 : SLICE
                 to[k * 32 + lane] = warp[k * 32 + lane];
         __syncwarp();
     }
-    if (!wrong && mine.whole(GROUPS - 1))
+    if ((!wrong || OUTSIDE == FILL) && mine.whole(GROUPS - 1))
         return;
     for (int g = 0; g < GROUPS; g++)
         if (wrong || !mine.whole(g))
             for (i64 i = mine.place(g); i < mine.place(g) + V && i < p.count; i++) {
                 const index_type v = index[i];
-                if (!mine.whole(g))
+                entry at = (unsigned char)v;
+                bool inside = HELD ? !CHECK || (unsigned)v < (unsigned)p.n : find_entry(v, p.n, at);
+                const bool again = !inside && OUTSIDE == WRAP && !HELD;
+                if (again)
+                    inside = entry_of(v, p.n, at);
+                if (!mine.whole(g) || again) {
+                    const answer x = inside || HELD || OUTSIDE != FILL ? answers[at] : fill_of(fill);
                     for (int c = 0; c < PARTS; c++)
-                        ((element *)out)[i * PARTS + c] = ((const element *)&answers[(unsigned char)v])[c];
-                if (CHECK && (unsigned)v >= (unsigned)p.n)
+                        ((element *)out)[i * PARTS + c] = ((const element *)&x)[c];
+                }
+                if (!inside && OUTSIDE == ERROR)
                     note(bad, i);
             }
 }

@@ -71,7 +71,7 @@ static void slices(void **state) {
     }
 }
 
-/* Slices of few bytes by bytes: whole blocks, warps and vectors, and what is left behind each; tables of fewer entries than indices, which may step over something. */
+/* Slices of few bytes by bytes and by wider indices: whole blocks, warps and vectors, and what is left behind each; tables of fewer entries than indices, which may step over something. */
 static void slices_by_bytes(void **state) {
     (void)state;
     uint64_t random = 39;
@@ -79,8 +79,9 @@ static void slices_by_bytes(void **state) {
         tess_type type;
         int64_t width;
     } kinds[] = {{tess_u8, 3}, {tess_u16, 3}, {tess_f32, 3}, {tess_u8, 5}, {tess_u8, 7}, {tess_f16, 5}, {tess_i16, 7}};
+    static const tess_type wider[] = {tess_i32, tess_u16, tess_i64, tess_i16};
     static const int64_t counts[] = {1, 15, 33, 513, 1040, 8192, 9003};
-    for (int round = 0; round < 56; round++) {
+    for (int round = 0; round < 84; round++) {
         hostile_array table, index, out;
         const int kind = round % 7;
         const bool by_i8 = round % 5 == 2;
@@ -88,7 +89,7 @@ static void slices_by_bytes(void **state) {
         const int64_t table_shape[] = {n, width + round % 2 * 2}, out_shape[] = {count, width};
         tess_lookup_options options = {.outside = (tess_outside)(round / 2 % 4), .fill = 77};
         hostile_make(&table, &random, kinds[kind].type, 2, table_shape, HOSTILE_COMPACT);
-        hostile_make(&index, &random, by_i8 ? tess_i8 : tess_u8, 1, &count, HOSTILE_COMPACT);
+        hostile_make(&index, &random, round >= 56 ? wider[round % 4] : by_i8 ? tess_i8 : tess_u8, 1, &count, HOSTILE_COMPACT);
         hostile_make(&out, &random, kinds[kind].type, 2, out_shape, HOSTILE_COMPACT);
         hostile_fill(&table, &random, 2);
         table.shape[1] = width;
@@ -361,6 +362,7 @@ static void rows_count_as_predicted(void **state) {
                                          {tess_u8, tess_i8, 2, {100, 7}, 3001, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
                                          {tess_f16, tess_u8, 2, {77, 3}, 8192, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_WRAP},
                                          {tess_f32, tess_u8, 2, {200, 3}, 777, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_FILL},
+                                         {tess_u8, tess_i32, 2, {500, 3}, 9003, 0, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
                                          {tess_f32, tess_f32, 1, {300}, 5003, 0, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_ERROR},
                                          {tess_f32, tess_f32, 2, {3, 100}, 801, 1, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_CLIP},
                                          {tess_f64, tess_f64, 1, {100}, 1001, 0, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_ERROR},
