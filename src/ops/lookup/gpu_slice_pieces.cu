@@ -22,6 +22,41 @@ struct slice_pieces {
     i64 line, all;      // bytes between tables, slices of all of them
 };
 
+// Sixteen bytes of the slices from byte b on, which lie in slice s and in the next one at most.
+#if SLICE >= 16
+__device__ __forceinline__ unsigned word_of(const char *room, int at) { return *(const unsigned *)(room + at); }
+__device__ __forceinline__ uint4 vector_at(const char *room, const int *start, int b) {
+    const int s = b / SLICE, k = b - s * SLICE, left = SLICE - k, here = start[s] + k, next = left < 16 ? start[s + 1] - left : 0;
+    unsigned x[4];
+#if SIZE >= 4
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        x[j] = word_of(room, (j * 4 < left ? here : next) + j * 4);
+#else
+    unsigned word[5];
+    const int last = (here + left - 1) & ~3; // word of the slice
+#pragma unroll
+    for (int j = 0; j < 5; j++)
+        word[j] = word_of(room, min((here & ~3) + j * 4, last));
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        x[j] = __funnelshift_r(word[j], word[j + 1], here * 8);
+    if (left < 16) {
+        const int first = (next + left) & ~3, end = (next + 15) & ~3;
+#pragma unroll
+        for (int j = 0; j < 5; j++)
+            word[j] = word_of(room, min(max((next & ~3) + j * 4, first), end));
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const int mine = left - j * 4; // bytes of the first slice
+            const unsigned mask = mine >= 4 ? 0xffffffffu : mine <= 0 ? 0 : 0xffffffffu >> (32 - mine * 8);
+            x[j] = (x[j] & mask) | (__funnelshift_r(word[j], word[j + 1], next * 8) & ~mask);
+        }
+    }
+#endif
+    return make_uint4(x[0], x[1], x[2], x[3]);
+}
+#else
 // Four bytes of the slices as they follow each other, from byte b on; slice s begins at byte start[s] of the room.
 __device__ __forceinline__ unsigned word_at(const char *room, const int *start, int b) {
     const int s = b / SLICE, k = b % SLICE;
@@ -40,6 +75,10 @@ __device__ __forceinline__ unsigned word_at(const char *room, const int *start, 
     return word;
 #endif
 }
+__device__ __forceinline__ uint4 vector_at(const char *room, const int *start, int b) {
+    return make_uint4(word_at(room, start, b), word_at(room, start, b + 4), word_at(room, start, b + 8), word_at(room, start, b + 12));
+}
+#endif
 
 __device__ __forceinline__ void copy_vector(unsigned to, const char *from) {
 #if CACHED
@@ -95,8 +134,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const int bytes = slices * SLICE;
     for (int b = threadIdx.x * 16; b < bytes; b += THREADS * 16)
         if (b + 16 <= bytes)
-            __stcs((uint4 *)(out + b),
-                   make_uint4(word_at(room, start, b), word_at(room, start, b + 4), word_at(room, start, b + 8), word_at(room, start, b + 12)));
+            __stcs((uint4 *)(out + b), vector_at(room, start, b));
         else
             for (int k = b; k < bytes; k += SIZE)
                 *(element *)(out + k) = *(const element *)(room + start[k / SLICE] + k % SLICE);
