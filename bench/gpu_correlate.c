@@ -342,6 +342,9 @@ static const struct work {
     {"separable u8 2600524 x 4 x 6, 5 + 5 f32", tess_u8, tess_f32, 3, {2600524, 4, 6}, 2, 1, 5, TESS_BOUNDARY_MIRROR},
     {"separable f32 1408 x 39824 x 1, 3 + 3", tess_f32, tess_f32, 3, {1408, 39824, 1}, 2, 1, 3, TESS_BOUNDARY_NEAREST},
     {"separable f16 3 x 3358 x 6400, 7 + 7 + 7", tess_f16, tess_f32, 3, {3, 3358, 6400}, 3, 1, 7, TESS_BOUNDARY_REFLECT},
+    {"correlate u8 6 x 2056 x 4096, 7 x 7 x 7 f32", tess_u8, tess_f32, 3, {6, 2056, 4096}, 1, 3, 7, TESS_BOUNDARY_REFLECT}, /* few planes and rows */
+    {"correlate f32 4 x 4096 x 4096, 5 x 5 x 5", tess_f32, tess_f32, 3, {4, 4096, 4096}, 1, 3, 5, TESS_BOUNDARY_MIRROR},
+    {"correlate f32 50000 x 5 x 216, 7 x 7", tess_f32, tess_f32, 3, {50000, 5, 216}, 1, 2, 7, TESS_BOUNDARY_REFLECT},
     {"ladder correlate 64 Mi, 11 taps", tess_f32, tess_f32, 1, {64 << 20}, 1, 1, 11, TESS_BOUNDARY_ZERO},
     {"ladder correlate 8192 x 8192, 5 x 5", tess_f32, tess_f32, 2, {8192, 8192}, 1, 2, 5, TESS_BOUNDARY_ZERO},
     {"ladder separable 8192 x 8192, 5 + 5", tess_f32, tess_f32, 2, {8192, 8192}, 2, 1, 5, TESS_BOUNDARY_ZERO},

@@ -45,8 +45,14 @@ static void find_ghost(tess_correlate_frame *frame, const tess_correlate_problem
     frame->representable = problem->boundary != TESS_BOUNDARY_CONSTANT || memcmp(&back, &problem->work_constant, size) == 0;
 }
 
-static bool short_enough(const tess_correlate_axis *a, const tess_correlate_problem *problem) {
-    return problem->boundary == TESS_BOUNDARY_CONSTANT || a->width <= a->n;
+/* Whether one bounce finds every element (gpu_window.cuh): masks are no longer than the axis, or, of few rows or planes, reach no further out than their other end is. Lists go in parts then, which is as quick or quicker
+ * (gpu_mixed.c), and an axis of a single element is left to `short_rows`, which has it once. */
+static bool short_enough(const tess_correlate_axis *a, bool rows, const tess_correlate_problem *problem) {
+    const int64_t reach = tess_max64(a->before, a->m - a->n + a->width - 1 - a->before);
+    if (problem->boundary == TESS_BOUNDARY_CONSTANT || a->width <= a->n)
+        return true;
+    return problem->direct && !rows && a->n > 1 &&
+           (problem->boundary == TESS_BOUNDARY_NEAREST || reach <= a->n - (problem->boundary == TESS_BOUNDARY_MIRROR));
 }
 
 /* Axes of a list's masks are y and z even where a mask has one tap. */
@@ -109,10 +115,10 @@ bool tess_correlate_frame_of_any(tess_correlate_frame *frame, const tess_correla
         return false;
     int at_y;
     place_axes(frame, &at_y);
-    *why = "needs a mask that is no longer than the array";
+    *why = "needs a mask that is no longer than the array, or, beside rows, reaches no further than its other end";
     for (int d = 0; d < pass->ndim; d++) {
         const tess_correlate_axis *a = &pass->axis[d];
-        if (!short_enough(a, problem))
+        if (!short_enough(a, d == pass->row, problem))
             return false;
         if (d != pass->row && a->width == 1 && !is_placed(pass, d))
             frame->batch_axis[frame->batch++] = d;

@@ -110,7 +110,7 @@ void tess_correlate_part_predict(const tess_problem *part, const tess_strategy *
 /* ---- estimates ---- */
 
 /* As measured on an H200: a copy's speed with what is lost at ends, sums by the rows for whole lines, and by `brick`, whose elements come one by one. */
-static const double BYTES = 3.4, LEAST = 0.8, TAP = 0.06, BRICK = 2.0, BRICK_OTHER = 2.5, BRICK_VECTORS = 1.2, BRICK_TAP = 0.02;
+static const double BYTES = 3.4, LEAST = 0.8, TAP = 0.045, BRICK = 2.0, BRICK_OTHER = 2.5, BRICK_VECTORS = 1.2, BRICK_TAP = 0.04;
 
 double tess_correlate_part_costs_bytes(int64_t bytes) { return (double)bytes / BYTES; }
 

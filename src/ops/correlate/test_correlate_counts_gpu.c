@@ -247,16 +247,19 @@ static const predicted turned[] = {
     {tess_f32, tess_u8, 3, {68, 7, 80}, 3, {3, 3, 2}, BY(CONSTANT), .turned = 1},
     {tess_i32, tess_f32, 3, {200, 9, 200}, 3, {3, 3, 3}, BY(NEAREST), .turned = 1},
 };
+/* Fewer rows or planes than the mask has taps along them. */
+static const predicted few[] = {
+    {F32, 2, {4, 1040}, 2, {5, 5}, BY(MIRROR)},        {U8, 2, {4, 2081}, 2, {5, 3}, BY(REFLECT)}, {F32, 2, {6, 777}, 2, {9, 5}, BY(WRAP)},
+    {F32, 3, {4, 37, 520}, 3, {7, 3, 3}, BY(REFLECT)}, {U8, 2, {6, 2048}, 2, {9, 9}, BY(NEAREST)}, {F16, 3, {5, 3, 264}, 3, {7, 4, 5}, BY(REFLECT)},
+};
 /* The input's finest axis is another than the output's: a transpose and a correlation. */
 static const predicted apart[] = {
     {F32, 2, {150, 260}, 2, {3, 3}, BY(ZERO), .turned = 1},
     {U8, 2, {203, 300}, 2, {3, 5}, BY(REFLECT), .turned = 1},
     {tess_f32, tess_u8, 2, {144, 272}, 2, {3, 3}, BY(WRAP), .turned = 1}, /* the output is turned */
-    {F16, 3, {5, 96, 64}, 2, {3, 3}, BY(MIRROR), .turned = 2},
     {I8, 3, {70, 21, 40}, 3, {3, 5, 5}, BY(CONSTANT), .turned = 1, .list = 3},
     {F16, 2, {5000, 5}, 2, {3, 7}, BY(NEAREST), .turned = 1, .list = 2},
     {U8, 2, {301, 205}, 2, {5, 7}, BY(ZERO), .turned = 1, .list = 2},
-    {F64, 2, {60, 130}, 1, {7}, BY(ZERO), .turned = 1, .extent = TESS_EXTENT_FULL},
 };
 /* Lists in parts. */
 static const predicted parts[] = {
@@ -572,8 +575,8 @@ static void check(const tess_strategy *row) {
         const bool each = strncmp(row->name, "correlate/separable_each", 24) == 0; /* takes any list; its own are those beside rows */
         const bool patch = strncmp(row->name, "correlate/patch", 15) == 0, runs = strcmp(row->name, "correlate/flat") == 0,
                    kept = strcmp(row->name, "correlate/march_kept") == 0 || strcmp(row->name, "correlate/march_across") == 0;
-        compared +=
-            COMPARE(single, !patch && !runs) + COMPARE(small, patch) + COMPARE(narrow, patch) + COMPARE(turned, patch || kept) + COMPARE(flat, runs);
+        compared += COMPARE(single, !patch && !runs) + COMPARE(small, patch) + COMPARE(narrow, patch) + COMPARE(turned, patch || kept) +
+                    COMPARE(flat, runs) + COMPARE(few, true);
         compared += COMPARE(lists, !each) + COMPARE(triples, !each) + COMPARE(beside, true);
     }
     if (compared < (TESS_SANITIZED ? 1 : 3))
