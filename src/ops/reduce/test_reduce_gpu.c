@@ -79,8 +79,8 @@ static void sums_of_every_shape(void **state) {
     static const struct {
         int ndim, axis;
         int64_t shape[3];
-    } cases[] = {{1, -1, {1}},       {1, -1, {8192}},   {1, -1, {100003}},   {2, 1, {5, 300}},   {2, 1, {3, 20001}},
-                 {2, 1, {2, 40000}}, {2, 0, {300, 37}}, {2, 0, {9000, 140}}, {3, 1, {2, 70, 33}}};
+    } cases[] = {{1, -1, {1}},      {1, -1, {8192}},     {1, -1, {100003}},   {2, 1, {5, 300}},   {2, 1, {3, 20001}},  {2, 1, {2, 40000}},
+                 {2, 0, {300, 37}}, {2, 0, {9000, 140}}, {3, 1, {2, 70, 33}}, {3, 1, {40, 9, 3}}, {3, 1, {17, 300, 5}}};
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int layout = HOSTILE_COMPACT; layout <= HOSTILE_STRIDED; layout++) {
             work w = {TESS_SUM, tess_f32, tess_f32, cases[i].ndim, cases[i].axis, {0}, TESS_NAN_PROPAGATE, layout, 1};
@@ -366,20 +366,23 @@ static void counts_as_predicted(void **state) {
             fail_msg("%s: %d predictions were compared", tess_reduce_op.gpu_rows[r].name, compared[r]);
 }
 
-/* Six segments, of none, one and thousands of elements, by every row that takes them; test_reduce_segments_gpu.c goes further. */
+/* Six segments, of none, one and thousands of elements, or rows of some, by every row that takes them; test_reduce_segments_gpu.c and test_reduce_strips_gpu.c go further. */
 static void segments(void **state) {
     (void)state;
-    enum { N = 30000, S = 6 };
+    enum { N = 30000, S = 6, WIDE = 7 };
     uint64_t random = 4;
-    int64_t shape[] = {N}, out_shape[] = {S}, list_shape[] = {S + 1}, list[S + 1] = {0, 0, 5, 9000, 26000, 26001, N};
-    float expected[S], found[S];
-    const DLTensor a = tess_view(expected, tess_f32, 1, out_shape, NULL), b = tess_view(found, tess_f32, 1, out_shape, NULL),
-                   offsets = tess_view(list, tess_i64, 1, list_shape, NULL);
+    int64_t list_shape[] = {S + 1}, list[S + 1] = {0, 0, 5, 9000, 26000, 26001, N};
+    float expected[S * WIDE], found[S * WIDE];
+    const DLTensor offsets = tess_view(list, tess_i64, 1, list_shape, NULL);
     int axis = 0;
-    for (int round = 0; round < 8; round++) {
+    for (int round = 0; round < 10; round++) {
+        const int64_t wide = round < 8 ? 1 : WIDE;
+        int64_t shape[] = {N, wide}, out_shape[] = {S, wide};
+        const DLTensor a = tess_view(expected, tess_f32, 1 + (wide > 1), out_shape, NULL),
+                       b = tess_view(found, tess_f32, 1 + (wide > 1), out_shape, NULL);
         hostile_array in;
         tess_reduce_options options = {.struct_size = sizeof options, .axes = &axis, .naxes = 1, .offsets = &offsets, .exact = round & 1};
-        hostile_make(&in, &random, tess_f32, 1, shape, round < 6 ? HOSTILE_COMPACT : HOSTILE_STRIDED);
+        hostile_make(&in, &random, tess_f32, 1 + (wide > 1), shape, round < 6 || wide > 1 ? HOSTILE_COMPACT : HOSTILE_STRIDED);
         hostile_fill(&in, &random, 1);
         options.call.strategy = "reduce/reference";
         assert_tess_ok(tess_reduce(context, TESS_SUM, &in.tensor, &a, &options));
@@ -391,7 +394,7 @@ static void segments(void **state) {
             if (r >= 0 && status == TESS_ERR_STRATEGY)
                 continue;
             assert_tess_ok(status);
-            assert_memory_equal(found, expected, sizeof found);
+            assert_memory_equal(found, expected, sizeof(float) * (size_t)(S * wide));
             if (r >= 0)
                 ran[r]++;
         }
