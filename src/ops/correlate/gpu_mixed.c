@@ -60,8 +60,7 @@ static bool try_way(mixed *m, const tess_correlate_problem *p, int way) {
         int64_t bytes;
         if (!part_of(&one, p, m->first[i], m->first[i + 1], &bytes))
             return false;
-        m->row[i] =
-            tess_correlate_part_row(&one.sums.base, tess_correlate_gpu_rows, CORRELATE_GPU_ROWS, &tess_correlate_mixed, &tess_correlate_turned);
+        m->row[i] = tess_gpu_part_row(&one.sums.base, tess_correlate_gpu_rows, CORRELATE_GPU_ROWS, &tess_correlate_mixed, &tess_correlate_turned);
         if (!m->row[i])
             return false;
         m->bytes = tess_max64(m->bytes, bytes);
@@ -118,9 +117,9 @@ static void lay_mixed(const tess_problem *base, const tess_gpu_device *device, t
         part one;
         part_of(&one, p, m.first[i], m.first[i + 1], &bytes);
         const bool first = i == 0, last = i == m.parts - 1;
-        const tess_correlate_part_ends ends = {first ? TESS_GPU_IN : TESS_GPU_WORKSPACE, last ? TESS_GPU_OUT : TESS_GPU_WORKSPACE,
-                                               first ? 0 : between[(i - 1) & 1], last ? 0 : between[i & 1]};
-        tess_correlate_part_lay(&one.sums.base, m.row[i], device, layout, &ends);
+        const tess_gpu_ends ends = {first ? TESS_GPU_IN : TESS_GPU_WORKSPACE, last ? TESS_GPU_OUT : TESS_GPU_WORKSPACE,
+                                    first ? 0 : between[(i - 1) & 1], last ? 0 : between[i & 1]};
+        tess_gpu_lay_part(&one.sums.base, m.row[i], device, layout, &ends);
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_parts.c - what rows share that have their launches from other rows: arrays between parts, the row for a part, its launches with other operands, and what it may cost. */
+ * gpu_parts.c - what rows share that have their launches from other rows: arrays between parts, their counts, and what they may cost. */
 #include "ops/correlate/gpu_parts.h"
 
 #include <math.h>
@@ -53,16 +53,6 @@ bool tess_correlate_part_lay_like(tess_array *array, const tess_array *like, int
 
 /* ---- rows ---- */
 
-const tess_strategy *tess_correlate_part_row(const tess_problem *part, const tess_strategy *rows, int count, const tess_gpu_row *but,
-                                             const tess_gpu_row *nor) {
-    const char *why;
-    for (int r = 0; r < count; r++)
-        if (rows[r].gpu->production && rows[r].gpu != but && rows[r].gpu != nor && rows[r].applicable(part, &why) &&
-            (!rows[r].sensible || rows[r].sensible(part, &why)))
-            return &rows[r];
-    return NULL;
-}
-
 bool tess_correlate_part_is_slow(const tess_strategy *row) {
     static const char *const slow[] = {"correlate/brick", "correlate/brick_odd", "correlate/wide", "correlate/general"};
     for (int i = 0; i < TESS_COUNT(slow); i++)
@@ -71,30 +61,7 @@ bool tess_correlate_part_is_slow(const tess_strategy *row) {
     return false;
 }
 
-/* ---- launches and counts ---- */
-
-/* The layout's alignment is what it was or what the part asks of the caller's arrays. */
-void tess_correlate_part_lay(const tess_problem *part, const tess_strategy *row, const tess_gpu_device *device, tess_gpu_layout *layout,
-                             const tess_correlate_part_ends *ends) {
-    const int unit = layout->units, step = layout->steps;
-    const int64_t alignment = layout->alignment;
-    layout->alignment = 0;
-    row->gpu->lay_out(part, device, layout);
-    layout->alignment = tess_max64(layout->alignment, alignment);
-    for (int u = unit; u < layout->units; u++)
-        layout->unit[u].headers = layout->unit[u].headers ? layout->unit[u].headers : row->gpu->headers;
-    for (int s = step; s < layout->steps; s++)
-        for (int a = 0; a < layout->step[s].arguments; a++) {
-            tess_gpu_argument *argument = &layout->step[s].argument[a];
-            if (argument->place == TESS_GPU_IN) {
-                argument->place = ends->in;
-                argument->offset += ends->in_at;
-            } else if (argument->place == TESS_GPU_OUT) {
-                argument->place = ends->out;
-                argument->offset += ends->out_at;
-            }
-        }
-}
+/* ---- counts ---- */
 
 void tess_correlate_part_predict(const tess_problem *part, const tess_strategy *row, bool first, const tess_gpu_prediction *asked,
                                  tess_gpu_prediction *out) {

@@ -3,6 +3,7 @@
 #ifndef TESS_OPS_CORRELATE_GPU_PARTS_H
 #define TESS_OPS_CORRELATE_GPU_PARTS_H
 
+#include "gpu/parts.h"
 #include "ops/correlate/gpu_fast.h"
 
 enum { TESS_PART_PASSES = 4 /* of a list, at most */ };
@@ -12,19 +13,9 @@ int tess_correlate_part_finest(const tess_array *array);
 /* `array`, of the same axes as `like`, with its axes in the order in which that has them in memory, without gaps, but between rows where those of `like` are whole vectors. False: too large. */
 bool tess_correlate_part_lay_like(tess_array *array, const tess_array *like, int64_t *bytes);
 
-/* The first row of the table that would be chosen, but for those two; NULL: none. */
-const tess_strategy *tess_correlate_part_row(const tess_problem *part, const tess_strategy *rows, int count, const tess_gpu_row *but,
-                                             const tess_gpu_row *nor);
 /* Rows that take any order and any steps, element by element: another order or fewer masks gain nothing by them. */
 bool tess_correlate_part_is_slow(const tess_strategy *row);
 
-/* Where a part's own input and output are. */
-typedef struct tess_correlate_part_ends {
-    tess_gpu_place in, out;
-    int64_t in_at, out_at;
-} tess_correlate_part_ends;
-void tess_correlate_part_lay(const tess_problem *part, const tess_strategy *row, const tess_gpu_device *device, tess_gpu_layout *layout,
-                             const tess_correlate_part_ends *ends);
 /* Adds what the part counts; `first`: nothing has been counted yet. */
 void tess_correlate_part_predict(const tess_problem *part, const tess_strategy *row, bool first, const tess_gpu_prediction *asked,
                                  tess_gpu_prediction *out);

@@ -24,8 +24,8 @@ static bool turn(turned *t, const tess_correlate_problem *p, bool first) {
     if (!tess_correlate_part_lay_like(there, first ? &p->out : &p->in, &t->bytes) || !tess_correlate_lay_again(&t->sums, &t->direct, t->passes))
         return false;
     tess_transpose_between(&t->moves, p->base.context, first ? &p->in : there, first ? there : &p->out);
-    t->sums_row = tess_correlate_part_row(&t->sums.base, tess_correlate_gpu_rows, CORRELATE_GPU_ROWS, &tess_correlate_turned, NULL);
-    t->moves_row = tess_correlate_part_row(&t->moves.base, tess_transpose_gpu_rows, TRANSPOSE_GPU_ROWS, NULL, NULL);
+    t->sums_row = tess_gpu_part_row(&t->sums.base, tess_correlate_gpu_rows, CORRELATE_GPU_ROWS, &tess_correlate_turned, NULL);
+    t->moves_row = tess_gpu_part_row(&t->moves.base, tess_transpose_gpu_rows, TRANSPOSE_GPU_ROWS, NULL, NULL);
     return t->sums_row && t->moves_row;
 }
 
@@ -70,12 +70,12 @@ static void lay_turned(const tess_problem *base, const tess_gpu_device *device, 
     turned t;
     turned_of(&t, base, &why); /* true, because `fits` was */
     const int64_t at = tess_gpu_reserve(layout, t.bytes);
-    const tess_correlate_part_ends in = {TESS_GPU_IN, TESS_GPU_WORKSPACE, 0, at}, out = {TESS_GPU_WORKSPACE, TESS_GPU_OUT, at, 0};
+    const tess_gpu_ends in = {TESS_GPU_IN, TESS_GPU_WORKSPACE, 0, at}, out = {TESS_GPU_WORKSPACE, TESS_GPU_OUT, at, 0};
     if (t.first)
-        tess_correlate_part_lay(&t.moves.base, t.moves_row, device, layout, &in);
-    tess_correlate_part_lay(&t.sums.base, t.sums_row, device, layout, t.first ? &out : &in);
+        tess_gpu_lay_part(&t.moves.base, t.moves_row, device, layout, &in);
+    tess_gpu_lay_part(&t.sums.base, t.sums_row, device, layout, t.first ? &out : &in);
     if (!t.first)
-        tess_correlate_part_lay(&t.moves.base, t.moves_row, device, layout, &out);
+        tess_gpu_lay_part(&t.moves.base, t.moves_row, device, layout, &out);
 }
 
 static void predict_turned(const tess_problem *base, tess_gpu_prediction *out) {
