@@ -37,6 +37,8 @@ lookup_gpu_shape tess_lookup_gpu_cached(const lookup_problem *p, lookup_gpu_shap
     if (p->outer.ndim == 0)
         return alone;
     lookup_gpu_shape s = tess_lookup_gpu_beside(p, LOOKUP_GPU_LINE_THREADS, most);
+    if (!s.skew && 2 * line > CACHED) /* there is nothing to share, and vectors are whole */
+        return alone;
     s.served = tess_lookup_gpu_share(p, tess_min64(MOST_SERVED, CACHED / tess_max64(line, 1)), tess_lookup_gpu_turns(p, &s), BLOCKS_THAT_FILL);
     return s;
 }

@@ -180,7 +180,7 @@ bool tess_reduce_gpu_sets_pay(const tess_problem *problem, const char **why) {
     const int64_t units = p->outputs / width_of(p) * tess_ceil_div(p->k, REDUCE_LEAF), all = p->k * width_of(p), size = p->in.itemsize;
     const bool slow = tess_reduce_gpu_any_order(p) && size >= 4;
     if (p->k > LONG)
-        return width_of(p) < 32 || units >= 128 || !fills_strips(p);
+        return width_of(p) <= 64 || units >= 128 || !fills_strips(p);
     if (p->k > 2 * REDUCE_LANES && width_of(p) >= 32 && all >= (slow ? 1 << 15 : size >= 4 ? 3 << 16 : 3 << 15) && units < (slow ? 128 : 32))
         return false;
     return !tess_is_complex(p->in.type) || units * s.leaf_threads >= 8192;

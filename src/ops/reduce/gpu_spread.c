@@ -8,6 +8,7 @@
 
 enum {
     NARROW = 128,          /* bytes of outputs side by side that no row reads well */
+    WIDE = 8,              /* outputs side by side, of which fewer share sectors with the next ones */
     BRIEF = 256,           /* bytes of an output's elements: of fewer, results that are put down a sector apart take as long */
     LEAST_BYTES = 4 << 20, /* of fewer, a launch costs more */
     MOST_BYTES = 1 << 30   /* of the workspace */
@@ -58,7 +59,7 @@ bool tess_reduce_gpu_spread_pays(const tess_problem *problem, const char **why) 
         p->kept_stride[1][last] == p->out.itemsize)
         return false;
     tess_reduce_dense_outputs(p, &sums);
-    return (p->kept_size[last] * size < NARROW && sums.kept < p->kept && p->k >= 8) || p->k * size <= BRIEF;
+    return (p->kept_size[last] * size < NARROW && sums.kept < p->kept && p->k >= 8) || (p->kept_size[last] >= WIDE && p->k * size <= BRIEF);
 }
 
 static void lay_out(const tess_problem *problem, const tess_gpu_device *device, tess_gpu_layout *layout) {

@@ -31,6 +31,8 @@ enum {
     EACH = 256,           /* rows of a thread of a long one, about */
     ENOUGH = 4 * 132 * 3, /* blocks that keep an H200 busy to the end */
     LEAST_LEAF = 256,
+    FEW_ROWS = 16,  /* of a segment: results are a good part of what memory moves */
+    PUT = 32,       /* bytes of results that a thread puts down in a row then, at most */
     NEAR = 256,     /* bytes of an output's elements, and from one output to the next, for which L1 has room */
     MOST_PAIRS = 16 /* stretches of a segment's nodes beside each other */
 };
@@ -89,7 +91,8 @@ static shape shape_of(const reduce_problem *p) {
     int node = (int)(p->kind == REDUCE_VAR ? 8 : s.alone ? tess_reduce_gpu_narrow_node_size(p) : tess_reduce_gpu_node_size(p));
     s.apart = p->kept_stride[0][last] != size;
     s.vector = s.apart ? 1 : 16 / size;
-    while (s.vector > 1 && (rest % (s.vector * size) != 0 || (!s.any && s.vector * node > 16)))
+    const bool scatters = p->usual < FEW_ROWS; /* of bytes, sixteen places of 8 bytes a thread took 2.7 ms, four 0.7 */
+    while (s.vector > 1 && (rest % (s.vector * size) != 0 || (!s.any && s.vector * node > 16) || (scatters && s.vector * p->out.itemsize > PUT)))
         s.vector /= 2;
     const int bytes = s.vector * size;
     s.packed = s.any && tess_reduce_gpu_packs(p) && bytes >= 4 && (size == 1 || (size == 2 && p->kind == REDUCE_EXTREME));
