@@ -9,7 +9,7 @@
 
 enum {
     LEAST = 256, /* elements of an output, of fewer other rows have all at once */
-    FEW = 64,    /* bytes of neighbours in memory that a leaf has: of more, L1 has a sector when the next column asks for it */
+    FEW = 128,   /* bytes of neighbours in memory that a leaf has: of more, L1 has a sector when the next column asks for it */
     APART = 32,  /* bytes, a sector */
     LEAST_BYTES = 8 << 20,
     MOST_BYTES = 1 << 30 /* of the workspace */
