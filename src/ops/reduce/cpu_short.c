@@ -133,6 +133,7 @@ const reduce_short_kernels TESS_ISA_NAME(tess_reduce_short_kernels) = {
     .moments = {SHORT_TREES_MOMENTS},
     .means = {SHORT_TREES_MEANS},
     .variances = short_variances,
+    .moment_segments = {[tess_f32] = moment_segments_f32, [tess_f64] = moment_segments_f64},
     .segments = {[tess_f32] = sum_segments_f32, [tess_f64] = sum_segments_f64},
     .join = TESS_ISA_NAME(tess_transpose_turn_groups),
     .turn = {[1] = turn_1, [2] = turn_2, [4] = turn_4, [8] = turn_8, [16] = turn_16},

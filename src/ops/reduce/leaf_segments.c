@@ -14,7 +14,14 @@ bool tess_reduce_in_segments(const leaves_job *job) {
     const reduce_problem *p = job->p;
     if (!p->offsets || !job->in_place || p->stride[0][0] != p->in.itemsize || tess_is_complex(p->in.type))
         return false;
-    return (p->kind == REDUCE_SUM && job->rows) || sums_integers(p) || (p->kind == REDUCE_EXTREME && p->map == REDUCE_PLAIN);
+    if (p->kind == REDUCE_VAR)
+        return job->moments && job->kernels->brief->moment_segments[p->in.type];
+    return (p->kind == REDUCE_SUM && job->rows) || sums_integers(p) || (p->kind == REDUCE_EXTREME && p->map == REDUCE_PLAIN) ||
+           (p->kind == REDUCE_ARG && p->map == REDUCE_PLAIN) || p->kind == REDUCE_COUNT;
+}
+
+static int64_t segment_size(const leaves_job *job, const int64_t *offsets) {
+    return offsets[1] - offsets[0] < job->split ? offsets[1] - offsets[0] : 0;
 }
 
 /* What m segments, bounded by the offsets, of elements at `row` sum up to. Those that threads share come later, in their own place. */
@@ -41,11 +48,20 @@ static void sum(const leaves_job *job, char *values, const char *row, const int6
     }
 }
 
+/* What nodes come to, one by one. */
+static void finish_nodes(const reduce_problem *p, const reduce_node *nodes, char *values, int64_t m) {
+    const int64_t size = (int64_t)tess_type_size(p->result);
+    for (int64_t i = 0; i < m; i++) {
+        const tess_value value = tess_reduce_node_finish(p, &nodes[i]);
+        memcpy(values + i * size, &value, (size_t)size);
+    }
+}
+
 /* The same of extremes; there are no segments without elements. */
 static void take_greatest(const leaves_job *job, char *values, const char *row, const int64_t *offsets, int64_t m) {
     const reduce_problem *p = job->p;
-    const int64_t size = (int64_t)tess_type_size(p->result);
     int64_t keys[AT_ONCE];
+    reduce_node nodes[AT_ONCE];
     for (int64_t i = 0; i < m; i++) {
         const int64_t n = tess_min64(offsets[i + 1] - offsets[i], job->split);
         keys[i] = reduce_leaf_order(job, p->in.type)->greatest[p->in.type](row + offsets[i] * p->in.itemsize, p->in.itemsize, n, p->order);
@@ -53,13 +69,69 @@ static void take_greatest(const leaves_job *job, char *values, const char *row, 
     if (tess_reduce_finish_keys(p, job->kernels, keys, values, m))
         return;
     for (int64_t i = 0; i < m; i++) {
-        reduce_node node;
-        tess_reduce_node_empty(p, &node);
-        node.count = offsets[i + 1] - offsets[i];
-        node.key = keys[i];
-        const tess_value value = tess_reduce_node_finish(p, &node);
-        memcpy(values + i * size, &value, (size_t)size);
+        tess_reduce_node_empty(p, &nodes[i]);
+        nodes[i].count = offsets[i + 1] - offsets[i];
+        nodes[i].key = keys[i];
     }
+    finish_nodes(p, nodes, values, m);
+}
+
+/* Their places, as numbers in the segment; -1 where no element counts. */
+static void take_places(const leaves_job *job, char *values, const char *row, const int64_t *offsets, int64_t m) {
+    const reduce_problem *p = job->p;
+    const reduce_order_kernels *kernels = reduce_leaf_order(job, p->in.type);
+    const int64_t lowest = -((int64_t)1 << (8 * p->in.itemsize - 2)) * 2;
+    for (int64_t i = 0; i < m; i++) {
+        const int64_t n = tess_min64(offsets[i + 1] - offsets[i], job->split);
+        const char *first = row + offsets[i] * p->in.itemsize;
+        const int64_t key = kernels->greatest[p->in.type](first, p->in.itemsize, n, p->order);
+        const int64_t at = p->omit && key == lowest ? -1 : kernels->find[p->in.type](first, p->in.itemsize, n, p->order, key);
+        memcpy(values + i * (int64_t)sizeof at, &at, sizeof at);
+    }
+}
+
+/* How many are zero. */
+static void count_zeros(const leaves_job *job, char *values, const char *row, const int64_t *offsets, int64_t m) {
+    const reduce_problem *p = job->p;
+    reduce_node nodes[AT_ONCE];
+    for (int64_t i = 0; i < m; i++) {
+        const int64_t n = segment_size(job, offsets + i);
+        int64_t zeros = 0, nans = 0;
+        tess_reduce_node_empty(p, &nodes[i]);
+        if (n > 0)
+            job->reading->order->count[p->in.type](row + offsets[i] * p->in.itemsize, p->in.itemsize, n, p->omit, &zeros, &nans);
+        nodes[i].value.u64 = (uint64_t)zeros;
+        nodes[i].count = n - (p->omit ? nans : 0);
+    }
+    finish_nodes(p, nodes, values, m);
+}
+
+/* Means and squared deviations. */
+static void take_moments(const leaves_job *job, int number, char *values, const char *row, const int64_t *offsets, int64_t m) {
+    const reduce_problem *p = job->p;
+    reduce_node nodes[AT_ONCE];
+    leaf_window window;
+    leaf_worker w = tess_reduce_leaf_worker(job, number, &window);
+    for (int64_t i = 0; i < m; i += REDUCE_SHORT_ROWS) {
+        double mean[REDUCE_SHORT_ROWS], m2[REDUCE_SHORT_ROWS];
+        const bool whole = i + REDUCE_SHORT_ROWS <= m;
+        if (whole)
+            job->kernels->brief->moment_segments[p->in.type](mean, m2, row, offsets + i);
+        for (int64_t k = i; k < tess_min64(i + REDUCE_SHORT_ROWS, m); k++) {
+            const int64_t n = segment_size(job, offsets + k);
+            reduce_node *node = &nodes[k];
+            tess_reduce_node_empty(p, node);
+            if (n > 0 && n <= REDUCE_LANES && whole) {
+                node->mean = mean[k - i];
+                node->m2 = m2[k - i];
+                node->count = n;
+            } else if (n > 0) {
+                w.base = row + offsets[k] * p->in.itemsize;
+                tess_reduce_fold_subtree(&w, 0, n, node);
+            }
+        }
+    }
+    finish_nodes(p, nodes, values, m);
 }
 
 /* Sums as results. An empty segment's mean is what an empty node's is. */
@@ -82,16 +154,20 @@ void tess_reduce_segment_tasks(void *argument, int64_t begin, int64_t end, int n
     const leaves_job *job = argument;
     const reduce_problem *p = job->p;
     _Alignas(64) char values[AT_ONCE * sizeof(tess_value)];
-    (void)number;
     for (int64_t task = begin, in_offset, out_offset, m; task < end; task += m) {
         const int64_t segment = task % p->segments, *offsets = p->offsets + segment;
         m = tess_min64(tess_min64(end - task, AT_ONCE), p->segments - segment);
         reduce_task_place(p, task, &in_offset, &out_offset);
-        if (p->kind == REDUCE_EXTREME) {
-            take_greatest(job, values, job->run->in + in_offset, offsets, m);
-        } else {
-            sum(job, values, job->run->in + in_offset, offsets, m);
+        const char *row = job->run->in + in_offset;
+        switch (p->kind) {
+        case REDUCE_EXTREME: take_greatest(job, values, row, offsets, m); break;
+        case REDUCE_ARG: take_places(job, values, row, offsets, m); break;
+        case REDUCE_COUNT: count_zeros(job, values, row, offsets, m); break;
+        case REDUCE_VAR: take_moments(job, number, values, row, offsets, m); break;
+        default:
+            sum(job, values, row, offsets, m);
             finish_sums(p, values, offsets, m);
+            break;
         }
         job->storer(job->run->out + out_offset, p->segment_stride, values, m);
     }

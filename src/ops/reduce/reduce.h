@@ -253,6 +253,8 @@ typedef struct reduce_short_kernels {
     /* Sums of sixteen segments of elements at `row`, as they lie, of fewer than `split` elements each (0 for others), by `rows` where they are long. NULL where there is none. */
     void (*segments[TESS_TYPES])(void *sums, const char *row, const int64_t *offsets, int64_t split,
                                  void (*rows)(void *sums, const char *rows, int64_t step, int64_t count, int64_t k));
+    /* Means and squared deviations of sixteen segments of 1 to 256 elements; of others they mean nothing. NULL where there is none. */
+    void (*moment_segments[TESS_TYPES])(double *mean, double *m2, const char *row, const int64_t *offsets);
     /* cpu_groups.c of the transposes: planes of a few elements become groups. */
     bool (*join)(char *dst, int64_t dst_step, const char *src, int64_t src_step, int64_t np, int64_t nq, int64_t size);
     /* Of elements of 1 and 2 bytes: lines as above of `count` rows, filled up with zeros; no byte before the lowest row and from `end` on is read. There is room for

@@ -86,41 +86,78 @@ SUM_ROWS(f64, double, __m512d, pd, 8)
 SUM_ROWS(f64, double, __m512d, pd, 16)
 SUM_ROWS(f64, double, __m512d, pd, 32)
 
-/* Sixteen segments; up to 256 elements of one add up to a vector as a row's do, of longer ones the sum stands in the first lane, and nothing beside it. */
-#define SUM_SEGMENTS(name, type, vector, letters)                                                                                             \
-    TESS_INLINE vector segment_##name(const type *p, int64_t n) {                                                                             \
-        enum { LANES = 64 / sizeof(type), MOST = REDUCE_LANES / LANES };                                                                      \
-        vector x[MOST];                                                                                                                       \
-        if (n <= LANES)                                                                                                                       \
-            return _mm512_maskz_loadu_##letters((SUM_MASK_##name)((1u << n) - 1), p);                                                         \
-        const int vectors = (int)tess_ceil_div(n, LANES);                                                                                     \
-        for (int v = 0; v < vectors - 1; v++)                                                                                                 \
-            x[v] = _mm512_loadu_##letters(p + v * LANES);                                                                                     \
-        x[vectors - 1] = _mm512_maskz_loadu_##letters((SUM_MASK_##name)((1u << (n - (vectors - 1) * LANES)) - 1), p + (vectors - 1) * LANES); \
-        for (int have = vectors, w = MOST / 2; w > 0; have = tess_min64(have, w), w /= 2)                                                     \
-            for (int v = 0; v + w < have; v++)                                                                                                \
-                x[v] += x[v + w];                                                                                                             \
-        return x[0];                                                                                                                          \
-    }                                                                                                                                         \
-    static void sum_segments_##name(void *sums, const char *elements, const int64_t *offsets, int64_t split,                                  \
-                                    void (*rows)(void *sums, const char *rows, int64_t step, int64_t count, int64_t k)) {                     \
-        vector row[REDUCE_SHORT_ROWS];                                                                                                        \
-        for (int r = 0; r < REDUCE_SHORT_ROWS; r++) {                                                                                         \
-            const int64_t n = offsets[r + 1] - offsets[r];                                                                                    \
-            const type *p = (const type *)(const void *)elements + offsets[r];                                                                \
-            type one = 0;                                                                                                                     \
-            if (n <= REDUCE_LANES) {                                                                                                          \
-                row[r] = segment_##name(p, n);                                                                                                \
-                continue;                                                                                                                     \
-            }                                                                                                                                 \
-            if (n < split)                                                                                                                    \
-                rows(&one, (const char *)p, 0, 1, n);                                                                                         \
-            row[r] = _mm512_maskz_loadu_##letters(1, &one);                                                                                   \
-        }                                                                                                                                     \
-        network_##name(sums, row);                                                                                                            \
+/* Up to 256 elements from p on, as `load` makes vectors of them, add up to one vector as a row's do. */
+#define SEGMENT(name, type, vector, element, load)                                                       \
+    TESS_INLINE vector segment_##name(const element *p, int64_t n, const double mean) {                  \
+        enum { LANES = 64 / sizeof(type), MOST = REDUCE_LANES / LANES };                                 \
+        vector x[MOST];                                                                                  \
+        if (n <= LANES)                                                                                  \
+            return load((1u << n) - 1, p, mean);                                                         \
+        const int vectors = (int)tess_ceil_div(n, LANES);                                                \
+        for (int v = 0; v < vectors - 1; v++)                                                            \
+            x[v] = load((1u << LANES) - 1, p + v * LANES, mean);                                         \
+        x[vectors - 1] = load((1u << (n - (vectors - 1) * LANES)) - 1, p + (vectors - 1) * LANES, mean); \
+        for (int have = vectors, w = MOST / 2; w > 0; have = tess_min64(have, w), w /= 2)                \
+            for (int v = 0; v + w < have; v++)                                                           \
+                x[v] += x[v + w];                                                                        \
+        return x[0];                                                                                     \
+    }
+#define LOAD_F32(mask, p, mean) ((void)(mean), _mm512_maskz_loadu_ps((__mmask16)(mask), p))
+#define LOAD_F64(mask, p, mean) ((void)(mean), _mm512_maskz_loadu_pd((__mmask8)(mask), p))
+#define LOAD_WIDE(mask, p, mean) ((void)(mean), _mm512_cvtps_pd(_mm256_maskz_loadu_ps((__mmask8)(mask), p)))
+/* Squares of what elements are beside the mean, and zeros. */
+TESS_INLINE __m512d square_apart(__mmask8 mask, __m512d x, double mean) {
+    const __m512d d = _mm512_maskz_sub_pd(mask, x, _mm512_set1_pd(mean));
+    return d * d;
+}
+#define APART_F64(mask, p, mean) square_apart((__mmask8)(mask), LOAD_F64(mask, p, 0), mean)
+#define APART_WIDE(mask, p, mean) square_apart((__mmask8)(mask), LOAD_WIDE(mask, p, 0), mean)
+SEGMENT(f32, float, __m512, float, LOAD_F32)
+SEGMENT(f64, double, __m512d, double, LOAD_F64)
+SEGMENT(wide, double, __m512d, float, LOAD_WIDE)
+SEGMENT(apart_f64, double, __m512d, double, APART_F64)
+SEGMENT(apart_wide, double, __m512d, float, APART_WIDE)
+
+/* Sixteen segments; of longer ones the sum stands in the first lane, and nothing beside it. */
+#define SUM_SEGMENTS(name, type, vector, letters)                                                                         \
+    static void sum_segments_##name(void *sums, const char *elements, const int64_t *offsets, int64_t split,              \
+                                    void (*rows)(void *sums, const char *rows, int64_t step, int64_t count, int64_t k)) { \
+        vector row[REDUCE_SHORT_ROWS];                                                                                    \
+        for (int r = 0; r < REDUCE_SHORT_ROWS; r++) {                                                                     \
+            const int64_t n = offsets[r + 1] - offsets[r];                                                                \
+            const type *p = (const type *)(const void *)elements + offsets[r];                                            \
+            type one = 0;                                                                                                 \
+            if (n <= REDUCE_LANES) {                                                                                      \
+                row[r] = segment_##name(p, n, 0);                                                                         \
+                continue;                                                                                                 \
+            }                                                                                                             \
+            if (n < split)                                                                                                \
+                rows(&one, (const char *)p, 0, 1, n);                                                                     \
+            row[r] = _mm512_maskz_loadu_##letters(1, &one);                                                               \
+        }                                                                                                                 \
+        network_##name(sums, row);                                                                                        \
     }
 SUM_SEGMENTS(f32, float, __m512, ps)
 SUM_SEGMENTS(f64, double, __m512d, pd)
+
+/* Means and squared deviations of sixteen segments; what is longer, or empty, is left. */
+#define MOMENT_SEGMENTS(type, element, summed, squared)                                                                 \
+    static void moment_segments_##type(double *mean, double *m2, const char *elements, const int64_t *offsets) {        \
+        __m512d row[REDUCE_SHORT_ROWS];                                                                                 \
+        for (int r = 0; r < REDUCE_SHORT_ROWS; r++) {                                                                   \
+            const int64_t n = offsets[r + 1] - offsets[r];                                                              \
+            row[r] = summed((const element *)(const void *)elements + offsets[r], n <= REDUCE_LANES ? n : 0, 0);        \
+        }                                                                                                               \
+        network_f64(mean, row);                                                                                         \
+        for (int r = 0; r < REDUCE_SHORT_ROWS; r++) {                                                                   \
+            const int64_t n = offsets[r + 1] - offsets[r];                                                              \
+            mean[r] /= (double)(n > 0 ? n : 1);                                                                         \
+            row[r] = squared((const element *)(const void *)elements + offsets[r], n <= REDUCE_LANES ? n : 0, mean[r]); \
+        }                                                                                                               \
+        network_f64(m2, row);                                                                                           \
+    }
+MOMENT_SEGMENTS(f32, float, segment_wide, segment_apart_wide)
+MOMENT_SEGMENTS(f64, double, segment_f64, segment_apart_f64)
 
 /* false: rows that are better turned. Rows of less than a line, or far apart, are asked for by the caller, or not at all. */
 #define SUM_IN_REGISTERS(name, type)                                                                                                             \
@@ -147,6 +184,8 @@ SUM_IN_REGISTERS(f64, double)
 #else
 #define sum_segments_f32 NULL
 #define sum_segments_f64 NULL
+#define moment_segments_f32 NULL
+#define moment_segments_f64 NULL
 #define sum_in_registers_f32(to, rows, step, count, k) false
 #define sum_in_registers_f64(to, rows, step, count, k) false
 #endif
