@@ -84,7 +84,7 @@ static void leaves(void **state) {
     uint64_t random = 1;
     for (int t = 0; t < TESS_COUNT(kinds); t++)
         for (int l = 0; l < TESS_COUNT(lengths); l++)
-            if (!gpu_test_spared(engine, t + l, 2, 6))
+            if (!gpu_test_spared(engine, t + l, 3, 8))
                 compare(&kinds[t], 3, lengths[l], (t + l) % 3, (t / 2 + l) % 5, NULL, 3, NULL, &random);
 }
 
@@ -118,7 +118,7 @@ static void segments(void **state) {
     for (int t = 0; t < TESS_COUNT(kinds); t++)
         for (int c = 0; c < TESS_COUNT(cuts); c++) {
             int64_t offset[COUNT + 1] = {0}, places = cuts[c].count + 1;
-            if (gpu_test_spared(engine, t + c, 2, 6))
+            if (gpu_test_spared(engine, t + c, 3, 8))
                 continue;
             for (int64_t i = 0; i < cuts[c].count; i++)
                 offset[i + 1] = offset[i] + (i % cuts[c].apart == 5 ? cuts[c].longer : hostile_between(&random, 0, cuts[c].most));

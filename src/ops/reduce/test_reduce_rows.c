@@ -484,7 +484,7 @@ static void lanes_together(void **state) {
         for (int type = 0; type < (int)TESS_COUNT(types); type++)
             for (int k = 0; k < 5; k++) {
                 problem q = {.operation = kinds[kind], .in = types[type], .naxes = 1, .nan = (tess_nan)(k == 4), .ddof = 1};
-                if (hostile_spared(number++, 7))
+                if (hostile_spared(number++, 12))
                     continue;
                 if (k < 3) {
                     const int64_t n = rows[hostile_between(&random, 0, TESS_COUNT(rows) - 1)], most = tess_max64(17, 40000 / n);

@@ -84,7 +84,7 @@ static void other_kinds_past_the_caches(void **state) {
     uint64_t random = 33;
     (void)state;
     for (int c = 0; c < TESS_COUNT(cases); c++) {
-        if (hostile_spared(c, 3))
+        if (hostile_spared(c, 6))
             continue;
         int64_t size = (int64_t)tess_type_size(cases[c].out), rows = (8 << 20) / size + 100, count = rows * cases[c].k;
         const int64_t bytes = count * (int64_t)tess_type_size(cases[c].in);
