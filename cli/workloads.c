@@ -130,6 +130,7 @@ const cli_workload cli_workloads[] = {
     {"transpose f32 1021 x 1019", "transpose", LADDER, tess_f32, 2, {1021, 1019}, .perm = {1, 0}},
     {"transpose f32 127 x 131 x 60, (1, 0, 2)", "transpose", LADDER, tess_f32, 3, {127, 131, 60}, .perm = {1, 0, 2}},
     {"transpose u8 1021 x 1019 x 3, (2, 0, 1)", "transpose", LADDER, tess_u8, 3, {1021, 1019, 3}, .perm = {2, 0, 1}},
+    {"transpose u8 1021 x 1019 x 3, (2, 1, 0)", "transpose", LADDER, tess_u8, 3, {1021, 1019, 3}, .perm = {2, 1, 0}},
     {"transpose f32 30000 x 4 x 3, (0, 2, 1)", "transpose", LADDER, tess_f32, 3, {30000, 4, 3}, .perm = {0, 2, 1}},
     {"transpose f32 1021 x 1021, in place", "transpose", LADDER, tess_f32, 2, {1021, 1021}, .perm = {1, 0}, .inplace = true},
     {"transpose f32 1021 x 765, in place", "transpose", LADDER, tess_f32, 2, {1021, 765}, .perm = {1, 0}, .inplace = true},
