@@ -83,7 +83,7 @@ static void long_ones(void **state) {
     for (int i = 0; i < TESS_COUNT(folds); i++) {
         lengths l = {.count = TESS_COUNT(sizes), .offset = {i % 3}};
         for (int64_t s = 0; s < l.count; s++)
-            l.offset[s + 1] = l.offset[s] + sizes[(s + i) % TESS_COUNT(sizes)] / (TESS_SANITIZED && s % 2 ? 7 : 1);
+            l.offset[s + 1] = l.offset[s] + tess_ceil_div(sizes[(s + i) % TESS_COUNT(sizes)], TESS_SANITIZED && s % 2 ? 7 : 1);
         of_width(&folds[i], i * 2, &l, widths[i % TESS_COUNT(widths)], &random);
     }
 }
