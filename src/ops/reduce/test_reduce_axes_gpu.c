@@ -131,7 +131,7 @@ static void compare_quarter(int quarter) {
     uint64_t random = 1;
     for (int l = quarter; l < TESS_COUNT(layouts); l += 4)
         for (int w = 0; w < TESS_COUNT(works); w++)
-            if (!gpu_test_spared(engine, l + w, 5, 10))
+            if (!gpu_test_spared(engine, l + w, 5, 6))
                 compare(&layouts[l], &works[w], &random);
 }
 static void first_quarter(void **state) {
