@@ -173,8 +173,7 @@ static void fold_runs(const leaf_worker *w, tess_type type, const char *run, int
     else
         key = kernels->greatest[type](run, stride, n, p->order);
     if (p->kind == REDUCE_ARG && (node->index < 0 || key > node->key)) {
-        int64_t lowest = -((int64_t)1 << (8 * tess_type_size(type) - 2)) * 2;
-        if (p->omit && key == lowest)
+        if (p->omit && key == reduce_lowest_key((int64_t)tess_type_size(type)))
             return;
         node->index = number + (together ? at : kernels->find[type](run, stride, n, p->order, key));
     }

@@ -114,7 +114,7 @@ static void pieces(void *argument, int64_t begin, int64_t end, int number) {
     const places_job *job = argument;
     const reduce_problem *p = job->leaves->p;
     const places_axis *finest = NULL;
-    const int64_t lowest = -((int64_t)1 << (8 * p->in.itemsize - 2)) * 2, last = job->count[job->outer - 1];
+    const int64_t lowest = reduce_lowest_key(p->in.itemsize), last = job->count[job->outer - 1];
     (void)number;
     for (int d = 0; d < job->inner; d++)
         if (!finest || llabs(job->axis[d].stride) < llabs(finest->stride))
@@ -140,11 +140,16 @@ static void pieces(void *argument, int64_t begin, int64_t end, int number) {
     }
 }
 
-tess_status tess_reduce_place(const leaves_job *leaves, const char *base, reduce_node *node) {
-    const reduce_problem *p = leaves->p;
+void tess_reduce_place(const leaves_job *leaves, const char *base, reduce_node *node) {
+    places_job job = {.leaves = leaves, .base = base, .pieces = 1, .found = node};
+    cut_boxes(&job, leaves->p);
+    pieces(&job, 0, 1, 0);
+}
+
+tess_status tess_reduce_place_together(const leaves_job *leaves, const char *base, reduce_node *node) {
     places_job job = {.leaves = leaves, .base = base, .found = (reduce_node *)leaves->run->workspace};
-    cut_boxes(&job, p);
-    job.pieces = leaves->run->threads > 1 ? tess_min64(job.boxes, PIECES_A_THREAD * leaves->run->threads) : 1;
+    cut_boxes(&job, leaves->p);
+    job.pieces = tess_min64(job.boxes, PIECES_A_THREAD * leaves->run->threads);
     TESS_TRY(tess_parallel(leaves->run->context, leaves->run->threads, job.pieces, 1, pieces, &job));
     *node = job.found[0];
     for (int64_t k = 1; k < job.pieces; k++) {

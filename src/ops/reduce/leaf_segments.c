@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * leaf_segments.c - sums of segments that follow one another in memory, many in a call: of rows of a sparse matrix, of neighbours in a graph, most have a few elements, and what is done
- * for each output by itself - its place, its node, its store - takes longer than to add them. */
+ * leaf_segments.c - segments that follow one another in memory, many in a call: of rows of a sparse matrix, of neighbours in a graph, most have a few elements, and what is done
+ * for each output by itself - its place, its node, its store - takes longer than to fold them. */
 #include <string.h>
 
 #include "ops/reduce/leaves.h"
@@ -20,11 +20,12 @@ bool tess_reduce_in_segments(const leaves_job *job) {
            (p->kind == REDUCE_ARG && p->map == REDUCE_PLAIN) || p->kind == REDUCE_COUNT;
 }
 
+/* Elements of a segment; none of one that threads share, which comes later, in its own place. */
 static int64_t segment_size(const leaves_job *job, const int64_t *offsets) {
     return offsets[1] - offsets[0] < job->split ? offsets[1] - offsets[0] : 0;
 }
 
-/* What m segments, bounded by the offsets, of elements at `row` sum up to. Those that threads share come later, in their own place. */
+/* What m segments, bounded by the offsets, of elements at `row` sum up to. */
 static void sum(const leaves_job *job, char *values, const char *row, const int64_t *offsets, int64_t m) {
     const reduce_problem *p = job->p;
     const int64_t size = (int64_t)tess_type_size(p->acc);
@@ -34,10 +35,10 @@ static void sum(const leaves_job *job, char *values, const char *row, const int6
         for (; i + REDUCE_SHORT_ROWS <= m; i += REDUCE_SHORT_ROWS)
             job->kernels->brief->segments[p->acc](values + i * size, row, offsets + i, job->split, job->rows);
     for (; i < m; i++) {
-        const int64_t n = offsets[i + 1] - offsets[i];
+        const int64_t n = segment_size(job, offsets + i);
         const char *first = row + offsets[i] * p->in.itemsize;
         memset(values + i * size, 0, (size_t)size);
-        if (n <= 0 || n >= job->split)
+        if (n == 0)
             continue;
         if (integers) {
             const uint64_t whole = job->reading->lane->integers[p->in.type](first, p->in.itemsize, n, p->order.cached);
@@ -57,13 +58,13 @@ static void finish_nodes(const reduce_problem *p, const reduce_node *nodes, char
     }
 }
 
-/* The same of extremes; there are no segments without elements. */
+/* Extremes; there are no segments without elements, and one that threads share stands for its first. */
 static void take_greatest(const leaves_job *job, char *values, const char *row, const int64_t *offsets, int64_t m) {
     const reduce_problem *p = job->p;
     int64_t keys[AT_ONCE];
     reduce_node nodes[AT_ONCE];
     for (int64_t i = 0; i < m; i++) {
-        const int64_t n = tess_min64(offsets[i + 1] - offsets[i], job->split);
+        const int64_t n = tess_max64(segment_size(job, offsets + i), 1);
         keys[i] = reduce_leaf_order(job, p->in.type)->greatest[p->in.type](row + offsets[i] * p->in.itemsize, p->in.itemsize, n, p->order);
     }
     if (tess_reduce_finish_keys(p, job->kernels, keys, values, m))
@@ -80,9 +81,9 @@ static void take_greatest(const leaves_job *job, char *values, const char *row, 
 static void take_places(const leaves_job *job, char *values, const char *row, const int64_t *offsets, int64_t m) {
     const reduce_problem *p = job->p;
     const reduce_order_kernels *kernels = reduce_leaf_order(job, p->in.type);
-    const int64_t lowest = -((int64_t)1 << (8 * p->in.itemsize - 2)) * 2;
+    const int64_t lowest = reduce_lowest_key(p->in.itemsize);
     for (int64_t i = 0; i < m; i++) {
-        const int64_t n = tess_min64(offsets[i + 1] - offsets[i], job->split);
+        const int64_t n = tess_max64(segment_size(job, offsets + i), 1);
         const char *first = row + offsets[i] * p->in.itemsize;
         const int64_t key = kernels->greatest[p->in.type](first, p->in.itemsize, n, p->order);
         const int64_t at = p->omit && key == lowest ? -1 : kernels->find[p->in.type](first, p->in.itemsize, n, p->order, key);

@@ -109,7 +109,7 @@ static const void *row_places(const leaves_job *job, row_results *to, const char
     enum { NEXT = 4096 };
     const reduce_problem *p = job->p;
     const reduce_order_kernels *kernels = job->reading->order;
-    const int64_t lowest = -((int64_t)1 << (8 * p->in.itemsize - 2)) * 2;
+    const int64_t lowest = reduce_lowest_key(p->in.itemsize);
     for (int64_t i = 0; i < m; i++, rows += step) {
         int64_t key, at;
         if (kernels->place[p->in.type]) {
@@ -208,11 +208,26 @@ static tess_status fold_across(const leaves_job *job) {
     return TESS_OK;
 }
 
-static tess_status fold_places(const leaves_job *job) {
+static void place_tasks(void *argument, int64_t begin, int64_t end, int number) {
+    const leaves_job *job = argument;
+    (void)number;
+    for (int64_t task = begin, in_offset, out_offset; task < end; task++) {
+        reduce_node node;
+        reduce_task_place(job->p, task, &in_offset, &out_offset);
+        tess_reduce_place(job, job->run->in + in_offset, &node);
+        store(job, &node, out_offset);
+    }
+}
+
+/* Threads share the outputs, or each output where there are fewer. */
+static tess_status fold_places(leaves_job *job) {
+    const tess_run *run = job->run;
+    if (job->p->outputs >= run->threads)
+        return tess_parallel(run->context, run->threads, job->p->outputs, 1, place_tasks, job);
     for (int64_t task = 0, in_offset, out_offset; task < job->p->outputs; task++) {
         reduce_node node;
         reduce_task_place(job->p, task, &in_offset, &out_offset);
-        TESS_TRY(tess_reduce_place(job, job->run->in + in_offset, &node));
+        TESS_TRY(tess_reduce_place_together(job, job->run->in + in_offset, &node));
         store(job, &node, out_offset);
     }
     return TESS_OK;

@@ -68,12 +68,13 @@ tess_status tess_reduce_tiles(const leaves_job *job, const char *base, char *val
 int64_t tess_reduce_abreast_size(const reduce_problem *p, int threads);
 tess_status tess_reduce_abreast(const leaves_job *job);
 
-/* leaf_places.c: places whose elements are numbered across memory; the node of the output whose first element is at `base`, by all threads. */
+/* leaf_places.c: places whose elements are numbered across memory; the node of the output whose first element is at `base`, by one thread or by all of them. */
 bool tess_reduce_places(const reduce_problem *p);
 size_t tess_reduce_places_workspace(int threads);
-tess_status tess_reduce_place(const leaves_job *job, const char *base, reduce_node *node);
+void tess_reduce_place(const leaves_job *job, const char *base, reduce_node *node);
+tess_status tess_reduce_place_together(const leaves_job *job, const char *base, reduce_node *node);
 
-/* leaf_segments.c: whether sums of segments are made many in a call; outputs begin .. end - 1 of them (tess_task). */
+/* leaf_segments.c: whether segments are folded many in a call; outputs begin .. end - 1 of them (tess_task). */
 bool tess_reduce_in_segments(const leaves_job *job);
 void tess_reduce_segment_tasks(void *argument, int64_t begin, int64_t end, int number);
 
@@ -86,6 +87,9 @@ static inline bool reduce_sums_as_they_lie(const reduce_problem *p) {
 static inline bool reduce_sums_across(const reduce_problem *p) {
     return reduce_sums_as_they_lie(p) && p->rank > 1 && p->stride[0][0] == p->in.itemsize && p->size[0] * p->in.itemsize >= 64;
 }
+
+/* The key below all others, of elements of `size` bytes: where NaN is left out, what none but NaN come to. */
+static inline int64_t reduce_lowest_key(int64_t size) { return -((int64_t)1 << (8 * size - 2)) * 2; }
 
 /* Extremes of floats in memory are as quick by vectors of a line, those of integers are not. */
 static inline const reduce_order_kernels *reduce_leaf_order(const leaves_job *job, tess_type type) {

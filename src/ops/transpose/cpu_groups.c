@@ -31,7 +31,7 @@ struct groups {
 };
 
 #if TESS_HAS_GROUPS
-enum { VECTOR = TESS_VECTOR_BYTES }; /* bytes: the processor's own prefetchers stop where stores come between the loads */
+enum { VECTOR = TESS_VECTOR_BYTES };
 TESS_INLINE int64_t split_vectors(const int G, const v_groups *tables, const char *restrict in, char *restrict out, int64_t step, int64_t bytes,
                                   int64_t ahead) {
     int64_t at = 0;
@@ -124,7 +124,7 @@ GROUPS(16, sixteen)
 static turn *const split_each[17] = {[1] = split_each_1, [2] = split_each_2, [4] = split_each_4, [8] = split_each_8, [16] = split_each_16};
 static turn *const join_each[17] = {[1] = join_each_1, [2] = join_each_2, [4] = join_each_4, [8] = join_each_8, [16] = join_each_16};
 
-/* bytes: of each plane. Tables take as long as the turning of some KiB. */
+/* bytes: of each plane; tables take as long as the turning of some KiB, and the processor's own prefetchers stop where stores come between the loads. */
 enum { FEW = 4, LEAST = 4096, AHEAD = 8192 };
 static void prepare(groups *g, bool joins, int64_t count, int64_t size, int64_t step, int64_t bytes) {
     g->turn = (joins ? join_each : split_each)[size];
