@@ -64,6 +64,25 @@ static void a_key_depends_on_all(void **state) {
     assert_memory_equal(&again, &keys[0], sizeof again);
 }
 
+/* Of PTX only, by a compiler that can. */
+static void unoptimised_ptx_is_another_image(void **state) {
+    (void)state;
+    static const struct {
+        tess_gpu_form form;
+        int nvrtc;
+        const char *given;
+        bool other;
+    } cases[] = {{TESS_GPU_PTX, 13000, "1", true},    {TESS_GPU_PTX, 12090, "1", true},  {TESS_GPU_PTX, 12080, "1", false},
+                 {TESS_GPU_CUBIN, 13000, "1", false}, {TESS_GPU_PTX, 13000, "0", false}, {TESS_GPU_PTX, 13000, "", false}};
+    for (int i = 0; i < TESS_COUNT(cases); i++) {
+        const tess_gpu_key usual = tess_gpu_source_key(&plain, 90, cases[i].form, cases[i].nvrtc);
+        setenv("TESSERA_UNOPTIMISED", cases[i].given, 1);
+        const tess_gpu_key key = tess_gpu_source_key(&plain, 90, cases[i].form, cases[i].nvrtc);
+        unsetenv("TESSERA_UNOPTIMISED");
+        assert_int_equal(memcmp(&key, &usual, sizeof key) != 0, cases[i].other);
+    }
+}
+
 static const char plain_image[] = "FAKE --std=c++17 --fmad=false --gpu-architecture=sm_90 -DA=1 -DB\nkernel";
 
 static int compile_with(tess_gpu *gpu, const tess_gpu_source *source, tess_gpu_form form, const char *expected) {
@@ -384,15 +403,23 @@ static void every_allocation_may_fail(void **state) {
 
 static int use_fakes(void **state) {
     (void)state;
+    unsetenv("TESSERA_UNOPTIMISED"); /* the suite's: images and keys are compared here */
     fake_libraries("cuda", "nvrtc");
     return 0;
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sha256_gives_the_published_digests), cmocka_unit_test(a_key_depends_on_all),     cmocka_unit_test(compiled_once),
-        cmocka_unit_test(memory_keeps_the_last_used),         cmocka_unit_test(a_damaged_file_is_mended), cmocka_unit_test(folders_that_do_not_serve),
-        cmocka_unit_test(the_folder_does_not_grow_for_ever),  cmocka_unit_test(threads_share_a_context),  cmocka_unit_test(processes_share_a_folder),
-        cmocka_unit_test(the_log_is_cut_to_the_errors),       cmocka_unit_test(every_allocation_may_fail)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sha256_gives_the_published_digests),
+                                       cmocka_unit_test(a_key_depends_on_all),
+                                       cmocka_unit_test(unoptimised_ptx_is_another_image),
+                                       cmocka_unit_test(compiled_once),
+                                       cmocka_unit_test(memory_keeps_the_last_used),
+                                       cmocka_unit_test(a_damaged_file_is_mended),
+                                       cmocka_unit_test(folders_that_do_not_serve),
+                                       cmocka_unit_test(the_folder_does_not_grow_for_ever),
+                                       cmocka_unit_test(threads_share_a_context),
+                                       cmocka_unit_test(processes_share_a_folder),
+                                       cmocka_unit_test(the_log_is_cut_to_the_errors),
+                                       cmocka_unit_test(every_allocation_may_fail)};
     return cmocka_run_group_tests(tests, use_fakes, NULL);
 }

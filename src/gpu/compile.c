@@ -5,6 +5,7 @@
  * beside it, which the virtual GPU counts by. The compiler runs outside the lock,
  * so two threads may compile the same kernel at once; both results are right and the later one is kept. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gpu/gpu.h"
@@ -14,7 +15,19 @@
 static const char *const fixed_options[] = {"--std=c++17", "--fmad=false"};
 enum { FIXED = sizeof fixed_options / sizeof fixed_options[0] };
 
-static const char lines_option[] = "--generate-line-info"; /* of PTX */
+/* Of PTX. Without optimising the compiler takes a tenth of the time and less, for kernels that a virtual GPU runs a few times: the tests'. What a kernel
+ * computes stays as it is, since no option here lets a compiler reorder floats; accesses, which the counters count, do not. */
+static const char *const ptx_options[] = {"--generate-line-info", "--Ofast-compile=mid"};
+enum { FAST_COMPILE = 12090 }; /* the first NVRTC that knows the second */
+
+bool tess_gpu_unoptimised(void) {
+    const char *given = getenv("TESSERA_UNOPTIMISED");
+    return given && *given && strcmp(given, "0") != 0;
+}
+
+static int ptx_option_count(tess_gpu_form form, int nvrtc_version) {
+    return form == TESS_GPU_CUBIN ? 0 : 1 + (nvrtc_version >= FAST_COMPILE && tess_gpu_unoptimised());
+}
 
 static const char *form_name(tess_gpu_form form) { return form == TESS_GPU_CUBIN ? "sm" : "compute"; }
 
@@ -34,8 +47,8 @@ tess_gpu_key tess_gpu_source_key(const tess_gpu_source *source, int arch, tess_g
     }
     for (int i = 0; i < FIXED; i++)
         tess_sha256_add_field(&hash, fixed_options[i], strlen(fixed_options[i]));
-    if (form == TESS_GPU_PTX)
-        tess_sha256_add_field(&hash, lines_option, strlen(lines_option));
+    for (int i = 0; i < ptx_option_count(form, nvrtc_version); i++)
+        tess_sha256_add_field(&hash, ptx_options[i], strlen(ptx_options[i]));
     for (int i = 0; i < source->option_count; i++)
         tess_sha256_add_field(&hash, source->options[i], strlen(source->options[i]));
     tess_sha256_end(&hash, key.bytes);
@@ -142,7 +155,8 @@ static tess_status fetch(tess_gpu *gpu, nvrtcProgram program, tess_gpu_image *im
 static tess_status run_compiler(tess_gpu *gpu, const tess_gpu_source *source, int arch, tess_gpu_image *image) {
     char target[32], architecture[64], sentence[1024];
     nvrtcProgram program = NULL;
-    int own = FIXED + 1 + (image->form == TESS_GPU_PTX), count = own + source->option_count, headers = 0;
+    const int of_ptx = ptx_option_count(image->form, gpu->nvrtc_version), own = FIXED + 1 + of_ptx;
+    int count = own + source->option_count, headers = 0;
     while (source->headers && source->headers[headers])
         headers++;
     const size_t bytes = (size_t)(count + 2 * headers) * sizeof(char *);
@@ -155,8 +169,7 @@ static tess_status run_compiler(tess_gpu *gpu, const tess_gpu_source *source, in
     snprintf(architecture, sizeof architecture, "--gpu-architecture=%s", target);
     memcpy(options, fixed_options, sizeof fixed_options);
     options[FIXED] = architecture;
-    if (image->form == TESS_GPU_PTX)
-        options[FIXED + 1] = lines_option;
+    memcpy(options + FIXED + 1, ptx_options, (size_t)of_ptx * sizeof *options);
     if (source->option_count > 0)
         memcpy(options + own, source->options, (size_t)source->option_count * sizeof *options);
     for (int i = 0; i < headers; i++) {

@@ -158,6 +158,13 @@ static const vgpu_allocation *find_global(vgpu_warp *w, const vgpu_record *r, vg
 
 void tess_vgpu_resolve(vgpu_warp *w, const vgpu_record *r, ptx_space space, vgpu_access_kind kind, int bytes, int align, const uint64_t *address,
                        uint32_t mask, vgpu_resolved *out) {
+    /* The kernel's own parameters, one block for all lanes: generic addresses are of no others (cvta.param). */
+    const bool of_launch = space == PTX_PARAM && (r->mode == 1 || r->space == PTX_GENERIC);
+    if (of_launch && kind != VGPU_LOAD) {
+        tess_vgpu_fault_report(w, r, TESS_LOW_BIT(mask), TESS_VGPU_OUT_OF_BOUNDS, address[TESS_LOW_BIT(mask)], NULL,
+                               "write to a kernel's parameters");
+        mask = 0;
+    }
     memcpy(out->address, address, sizeof out->address);
     out->mask = mask;
     out->contiguous = false;
@@ -175,7 +182,7 @@ void tess_vgpu_resolve(vgpu_warp *w, const vgpu_record *r, ptx_space space, vgpu
                        : space == PTX_CONST ? w->launch->module->constant_bytes
                                             : w->launch->stack_bytes;
         int64_t stride = space == PTX_LOCAL || space == PTX_PARAM ? w->launch->stack_bytes : 0;
-        if (space == PTX_PARAM && r->mode == 1) { /* the kernel's own parameters, one block for all */
+        if (of_launch) {
             base = w->launch->params;
             size = w->launch->kernel->param_bytes;
             stride = 0;
@@ -225,8 +232,11 @@ const char *tess_vgpu_peek(const vgpu_warp *w, int lane, uint64_t address, int64
     const char *base = space == PTX_SHARED  ? w->worker->shared
                        : space == PTX_CONST ? w->launch->module->constants
                        : space == PTX_LOCAL ? w->stack + lane * w->launch->stack_bytes
-                                            : NULL;
-    int64_t size = space == PTX_SHARED ? w->launch->shared_bytes : space == PTX_CONST ? w->launch->module->constant_bytes : w->launch->stack_bytes;
+                                            : w->launch->params;
+    int64_t size = space == PTX_SHARED  ? w->launch->shared_bytes
+                   : space == PTX_CONST ? w->launch->module->constant_bytes
+                   : space == PTX_LOCAL ? w->launch->stack_bytes
+                                        : w->launch->kernel->param_bytes;
     return base && bytes <= size && inside <= (uint64_t)(size - bytes) ? base + inside : NULL;
 }
 

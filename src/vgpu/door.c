@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/engine.h"
+#include "gpu/gpu.h"
 
 /* ---- finding ---- */
 
@@ -285,6 +286,7 @@ CUresult tess_vgpu_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
         tess_status status = tess_vgpu_open(&door->machine, door->context);
         if (status != TESS_OK)
             return tess_vgpu_door_leave(door, tess_vgpu_door_status(status, CUDA_ERROR_OUT_OF_MEMORY));
+        door->machine->copies_unset = tess_gpu_unoptimised();
         door->generation = ++door->serial;
     }
     door->retained++;

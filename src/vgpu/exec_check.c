@@ -305,7 +305,7 @@ static void check_race(check_state *s, const vgpu_access *a) {
 }
 
 static void on_access(void *state, const vgpu_access *a) {
-    if (a->space == PTX_GLOBAL || a->space == PTX_SHARED || a->space == PTX_LOCAL)
+    if (a->space == PTX_GLOBAL || a->space == PTX_SHARED || (a->space == PTX_LOCAL && !a->warp->launch->machine->copies_unset))
         check_defined(state, a);
     if (a->space == PTX_SHARED)
         check_race(state, a);

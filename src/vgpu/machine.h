@@ -53,6 +53,7 @@ struct tess_vgpu_machine {
     int count, room;
     uint64_t next_address;
     vgpu_heap heap;
+    bool copies_unset;       /* its PTX is not optimised and copies elements that nothing has written, without using them: no fault in local memory */
     uint64_t grid_workspace; /* what cooperative groups find through %envreg1 and 2; 0: not made */
 };
 

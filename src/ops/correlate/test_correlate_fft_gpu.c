@@ -267,6 +267,8 @@ static void compare_tiling(const tiling *t, uint64_t *random) {
             break;
     }
     device->l2 = t->l2 ? t->l2 : l2;
+    if (engine == TESS_ENGINE_VIRTUAL)
+        gpu_counts_begin(context);
     assert_tess_ok(tess_gpu_plan_prepare(plan, &nothing));
     device->l2 = l2;
     const tess_gpu_layout *layout = &((tess_gpu_plan *)plan->prepared)->layout;
@@ -278,7 +280,6 @@ static void compare_tiling(const tiling *t, uint64_t *random) {
         char what[128];
         snprintf(what, sizeof what, "tiles of %lld x %lld, pieces of %lld x %lld taps", (long long)t->a, (long long)t->b, (long long)t->ty,
                  (long long)t->tx);
-        gpu_counts_begin(context);
         compared[plan->row - tess_correlate_op.gpu_rows] += gpu_counts_check(plan, hostile_element(&in, 0), NULL, hostile_element(&out, 0), what);
         gpu_counts_end(context);
     } else {
