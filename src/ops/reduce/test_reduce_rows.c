@@ -126,8 +126,11 @@ static bool compare_rows(const problem *q, uint64_t *random, int fill, int conte
     if (fill != 0)
         sprinkle(&in, random, hostile_between(random, 0, 3) == 0 ? 3 : 5000);
     tess_status status = call(contexts[0], q, &in, &expected, "reduce/reference");
+    static int number;
     for (int layout = 0; layout < HOSTILE_LAYOUTS; layout++) {
         hostile_array same, out;
+        if (hostile_spared(number++, 3))
+            continue;
         hostile_make(&same, random, q->in, q->ndim, q->shape, layout);
         hostile_copy(&same, &in);
         for (int r = 0; r < tess_reduce_op.count; r++) {
@@ -569,7 +572,7 @@ static void all_rows_ran(void **state) {
     (void)state;
     for (int r = 0; r < tess_reduce_op.count; r++)
         for (int c = 0; c < context_count; c++)
-            if (ran[r][contexts[c]->slot] < GENERATIONS * 60)
+            if (ran[r][contexts[c]->slot] < GENERATIONS * (TESS_SANITIZED ? 20 : 60))
                 fail_msg("%s was compared %d times only on slot %d", tess_reduce_op.rows[r].name, ran[r][contexts[c]->slot], (int)contexts[c]->slot);
 }
 

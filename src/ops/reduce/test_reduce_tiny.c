@@ -31,7 +31,10 @@ static void compare(tess_type type, int64_t rows, int64_t k, int64_t gap, uint64
     fill(in, type, rows * k, random, odd);
     const DLTensor x = tess_view(in, type, 2, (int64_t[]){rows, k}, NULL), y = tess_view(out, type, 1, &rows, &gap),
                    e = tess_view(expected, type, 1, &rows, NULL);
+    static int number;
     for (int o = 0; o < TESS_COUNT(operations); o++) {
+        if (hostile_spared(number++, 3))
+            continue;
         tess_reduce_options options = {.struct_size = sizeof options, .axes = (int[]){1}, .naxes = 1, .call.strategy = "reduce/reference"};
         assert_tess_ok(tess_reduce(contexts[0], operations[o], &x, &e, &options));
         for (int c = from_context; c < context_count; c++)
@@ -143,9 +146,11 @@ static void planes_past_the_caches(void **state) {
     uint64_t random = 33;
     (void)state;
     compare_planes(tess_f32, 2048, 1040, 3, 1, &random);
+    compare_planes(tess_f64, 1024, 1040, 2, 1, &random);
+    if (TESS_SANITIZED) /* which looks at the same code for the others */
+        return;
     compare_planes(tess_f32, 2048, 1040, 3, 16, &random);
     compare_planes(tess_f32, 2048, 1040, 16, 1, &random);
-    compare_planes(tess_f64, 1024, 1040, 2, 1, &random);
     compare_planes(tess_f64, 1024, 1040, 8, 1, &random);
 }
 
