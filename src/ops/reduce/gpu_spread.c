@@ -24,16 +24,9 @@ typedef struct spread {
 static const reduce_problem *of(const tess_problem *problem) { return (const reduce_problem *)problem; }
 
 static bool spread_of(spread *s, const reduce_problem *p) {
-    tess_array there = p->out, out = p->out;
     tess_reduce_dense_outputs(p, &s->sums);
     s->bytes = p->outputs * p->out.itemsize;
-    there.ndim = out.ndim = p->kept;
-    for (int64_t d = p->kept - 1, step = p->out.itemsize; d >= 0; step *= p->kept_size[d--]) {
-        there.shape[d] = out.shape[d] = p->kept_size[d];
-        there.stride[d] = step;
-        out.stride[d] = p->kept_stride[1][d];
-    }
-    tess_transpose_between(&s->moves, p->base.context, &there, &out);
+    tess_reduce_spread_moves(p, &s->moves);
     s->sums_row = tess_gpu_part_row(&s->sums.base, tess_reduce_gpu_rows, REDUCE_GPU_ROWS, &tess_reduce_gpu_tree_spread, NULL);
     s->moves_row = tess_gpu_part_row(&s->moves.base, tess_transpose_gpu_rows, TRANSPOSE_GPU_ROWS, NULL, NULL);
     return s->sums_row && s->moves_row;
