@@ -15,8 +15,9 @@ struct tess_gpu_known {
     const tess_gpu_text *const *headers;
     tess_gpu_kernel kernel; /* knows its device and CUDA context */
     int options;
-    size_t size;  /* of the whole structure */
-    char words[]; /* the options and the entry, each with its 0 */
+    bool unoptimised; /* what the environment asked for */
+    size_t size;      /* of the whole structure */
+    char words[];     /* the options and the entry, each with its 0 */
 };
 
 /* FNV-1a over the words that tell kernels of one text apart. */
@@ -36,8 +37,8 @@ static uint64_t hash_of(const tess_gpu_scope *scope, const tess_gpu_source *sour
 
 static bool same(const tess_gpu_known *k, const tess_gpu_scope *scope, const tess_gpu_source *source, const char *entry) {
     const char *at = k->words;
-    if (k->text != source->text || k->headers != source->headers || k->options != source->option_count || k->kernel.context_id != scope->context_id ||
-        k->kernel.device != scope->device)
+    if (k->text != source->text || k->headers != source->headers || k->options != source->option_count || k->unoptimised != tess_gpu_unoptimised() ||
+        k->kernel.context_id != scope->context_id || k->kernel.device != scope->device)
         return false;
     for (int i = 0; i <= source->option_count; i++) {
         const char *word = i < source->option_count ? source->options[i] : entry;
@@ -76,6 +77,7 @@ void tess_gpu_known_store(const tess_gpu_scope *scope, const tess_gpu_source *so
                           .headers = source->headers,
                           .kernel = *kernel,
                           .options = source->option_count,
+                          .unoptimised = tess_gpu_unoptimised(),
                           .size = size};
     char *at = k->words;
     for (int i = 0; i <= source->option_count; i++)

@@ -111,12 +111,12 @@ static void every_type(void **state) {
     static const struct {
         tess_reduction operation;
         tess_type in, out;
-    } cases[] = {{TESS_SUM, tess_u8, tess_u64},      {TESS_SUM, tess_i16, tess_i16},    {TESS_MEAN, tess_i32, tess_f64},
-                 {TESS_SUM, tess_f16, tess_f16},     {TESS_SUM, tess_bf16, tess_f64},   {TESS_NORM2, tess_f64, tess_f64},
-                 {TESS_MAX, tess_i8, tess_f32},      {TESS_ARGMIN, tess_u16, tess_i32}, {TESS_MIN, tess_bf16, tess_bf16},
-                 {TESS_NORM_INF, tess_i64, tess_u8}, {TESS_NORM1, tess_i8, tess_bf16},  {TESS_ALL, tess_bool, tess_bool},
-                 {TESS_MEAN, tess_u64, tess_u32},    {TESS_STD, tess_f64, tess_i32},    {TESS_SUM, tess_f32, tess_c64},
-                 {TESS_SUM, tess_u8, tess_c64},      {TESS_MAX, tess_i16, tess_c128},   {TESS_MEAN, tess_f64, tess_c64}};
+    } cases[] = {
+        {TESS_SUM, tess_u8, tess_u64},    {TESS_SUM, tess_i16, tess_i16},     {TESS_MEAN, tess_i32, tess_f64},  {TESS_SUM, tess_f16, tess_f16},
+        {TESS_SUM, tess_bf16, tess_f64},  {TESS_NORM2, tess_f64, tess_f64},   {TESS_MAX, tess_i8, tess_f32},    {TESS_ARGMIN, tess_u16, tess_i32},
+        {TESS_MIN, tess_bf16, tess_bf16}, {TESS_NORM_INF, tess_i64, tess_u8}, {TESS_NORM1, tess_i8, tess_bf16}, {TESS_ALL, tess_bool, tess_bool},
+        {TESS_MEAN, tess_u64, tess_u32},  {TESS_STD, tess_f64, tess_i32},     {TESS_VAR, tess_f16, tess_f32},   {TESS_SUM, tess_f32, tess_c64},
+        {TESS_SUM, tess_u8, tess_c64},    {TESS_MAX, tess_i16, tess_c128},    {TESS_MEAN, tess_f64, tess_c64}};
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int s = 0; s < 2; s++) {
             work w = {cases[i].operation, cases[i].in, cases[i].out, 2, s, {s ? 5 : 130, s ? 1030 : 72}, TESS_NAN_PROPAGATE, HOSTILE_COMPACT, 1};
