@@ -375,7 +375,7 @@ static void segments(void **state) {
     float expected[S * WIDE], found[S * WIDE];
     const DLTensor offsets = tess_view(list, tess_i64, 1, list_shape, NULL);
     int axis = 0;
-    for (int round = 0; round < 10; round++) {
+    for (int round = 0; round < 14; round++) {
         const int64_t wide = round < 8 ? 1 : WIDE;
         int64_t shape[] = {N, wide}, out_shape[] = {S, wide};
         const DLTensor a = tess_view(expected, tess_f32, 1 + (wide > 1), out_shape, NULL),
@@ -404,8 +404,9 @@ static void segments(void **state) {
 
 static void every_row_was_compared(void **state) {
     (void)state;
+    const bool in_part = engine == TESS_ENGINE_VIRTUAL && !getenv("TESSERA_TEST_ALL");
     for (int r = 0; r < tess_reduce_op.gpu_count; r++)
-        if (ran[r] < (engine == TESS_ENGINE_VIRTUAL ? 1 : 3))
+        if (ran[r] < (in_part ? 1 : 3))
             fail_msg("%s was compared %d times only", tess_reduce_op.gpu_rows[r].name, ran[r]);
 }
 
