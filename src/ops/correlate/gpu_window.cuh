@@ -47,7 +47,7 @@ __device__ __forceinline__ void find_array(const frame &f, unsigned number, cons
 
 __device__ __forceinline__ bool outside(int i, i64 n) { return i < 0 || i >= (int)n; }
 
-// The index of the element that stands at i of n, -1 for the constant. One bounce is enough, as gpu_frame.c sees to (short_enough); what no output needs
+// The index of the element that stands at i of n, -1 for the constant. Masks are no longer than the axis, so one bounce is enough; what no output needs
 // may lie further out and is only kept inside.
 template <typename I> __device__ __forceinline__ I resolve(I i, I n, const edge_rule &e) {
     I low = e.turn * i + e.low + e.low_n * n, high = e.turn * i + e.high + e.high_n * n;
