@@ -203,7 +203,7 @@ TESS_API const char *tess_detail(void);
  *   TESSERA_WISDOM=FILE           user wisdom (default: $XDG_CACHE_HOME or ~/.cache, then tessera/wisdom)
  *   TESSERA_LIBCUDA=FILE, TESSERA_LIBNVRTC=FILE    NVIDIA's driver and kernel compiler, instead of looking for them
  *   TESSERA_CACHE=FOLDER          where compiled kernels are kept (default: $XDG_CACHE_HOME or ~/.cache, then tessera); none: nowhere
- *   TESSERA_UNOPTIMISED=1         kernels for a virtual GPU are compiled without optimising: in a tenth of the time, to more accesses than a card's
+ *   TESSERA_UNOPTIMISED=1         kernels for a virtual GPU are compiled without optimising: sooner, and to more accesses than a card's
  *   TESSERA_GPU_MEMORY=BYTES      device memory that a call may use for arrays that it copies there (K, M, G: times 2^10, 2^20, 2^30); read by each call
  *
  * Results never depend on any of them. Opened contexts read the environment as well; the options overrule it.

@@ -38,7 +38,7 @@ NOT_SANITIZED = {"test_gpu_limits"}
 # Kernels that a check compiled are there for those after it: a run has a cache of its own (src/gpu/cache.c), which is empty when all checks run, so that every
 # kernel is compiled once in it. The tests of the cache and of the compiler take others.
 CACHE = os.path.join(TOP, "build", "cache")
-# C programs compile their kernels for the virtual GPU without optimising: compiling was nine tenths of the suite's time on them. Bits do not depend on it; programs and parts of them that look
+# C programs compile their kernels for the virtual GPU without optimising: compiling was nine tenths of the time of those looked at. Bits do not depend on it; programs and parts of them that look
 # at counters, at the text of kernels or at the cache take it out of their environment. What users run is what Python, the command and the examples use here, and a card has nothing else.
 FAST_KERNELS = ("c/", "asan/test_", "tsan/")
 # The longest checks in the order in which they begin, so that none is left alone at the end; plain programs before those under sanitizers, which find their kernels in the cache.

@@ -15,7 +15,7 @@
 static const char *const fixed_options[] = {"--std=c++17", "--fmad=false"};
 enum { FIXED = sizeof fixed_options / sizeof fixed_options[0] };
 
-/* Of PTX. Without optimising the compiler takes a tenth of the time and less, for kernels that a virtual GPU runs a few times: the tests'. What a kernel
+/* Of PTX. Without optimising the compiler takes a tenth of the time for unrolled correlations, for kernels that a virtual GPU runs a few times: the tests'. What a kernel
  * computes stays as it is, since no option here lets a compiler reorder floats; accesses, which the counters count, do not. */
 static const char *const ptx_options[] = {"--generate-line-info", "--Ofast-compile=mid"};
 enum { FAST_COMPILE = 12090 }; /* the first NVRTC that knows the second */
