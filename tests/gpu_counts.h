@@ -19,18 +19,17 @@ static void gpu_counts_add(void *user, const tess_vgpu_launch_record *record) {
 
 /* Between these two every execution on the context's virtual GPU is counted, and plans that are made take kernels as users get them, whatever the suite compiles
  * fast (tests/run.py). */
-static char *gpu_counts_unoptimised;
+static bool gpu_counts_unoptimised;
 static inline void gpu_counts_begin(tess_context *context) {
     tess_vgpu_watch_options watch = {.count = true, .launched = gpu_counts_add};
-    gpu_counts_unoptimised = getenv("TESSERA_UNOPTIMISED") ? strdup(getenv("TESSERA_UNOPTIMISED")) : NULL;
+    gpu_counts_unoptimised = tess_gpu_unoptimised();
     unsetenv("TESSERA_UNOPTIMISED");
     assert_tess_ok(tess_vgpu_watch(context, &watch));
 }
 static inline void gpu_counts_end(tess_context *context) {
     assert_tess_ok(tess_vgpu_watch(context, NULL));
     if (gpu_counts_unoptimised)
-        setenv("TESSERA_UNOPTIMISED", gpu_counts_unoptimised, 1);
-    free(gpu_counts_unoptimised);
+        setenv("TESSERA_UNOPTIMISED", "1", 1);
 }
 
 /* Executes the plan and compares each number that its row predicts; what: the problem in words. Returns how many there were. */

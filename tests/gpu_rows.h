@@ -46,16 +46,19 @@ static inline int gpu_test_main(tess_context **context, tess_engine *engine, con
     return failed;
 }
 
+/* Whether tables of cases are taken in part. */
+static inline bool gpu_test_in_part(tess_engine engine) { return engine == TESS_ENGINE_VIRTUAL && !getenv("TESSERA_TEST_ALL"); }
+
 /* Whether a row is passed over this time. On the virtual GPU most of the time goes to the compiler, which makes a kernel for every problem and row: one that has been compared
  * `enough` times is compared each seventh time from then on (cases come by boundaries, extents and types, of which there are two, three, five or six). A card compares all of them, as
  * does TESSERA_TEST_ALL=1. */
 static inline bool gpu_test_rests(tess_engine engine, int compared, int enough, int *turn) {
-    return engine == TESS_ENGINE_VIRTUAL && compared >= enough && !getenv("TESSERA_TEST_ALL") && (*turn)++ % 7 != 6;
+    return gpu_test_in_part(engine) && compared >= enough && (*turn)++ % 7 != 6;
 }
 
 /* Whether a case is passed over, likewise: the virtual GPU takes one in `every`, under a sanitizer one in `sanitized`, which is not less, so that its kernels are in the cache. */
 static inline bool gpu_test_spared(tess_engine engine, int64_t number, int every, int sanitized) {
-    return engine == TESS_ENGINE_VIRTUAL && !getenv("TESSERA_TEST_ALL") && hostile_left_out(number, TESS_SANITIZED ? sanitized : every);
+    return gpu_test_in_part(engine) && hostile_left_out(number, TESS_SANITIZED ? sanitized : every);
 }
 
 /* The first kernel that an execution of the plan launches. */

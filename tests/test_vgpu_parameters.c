@@ -39,6 +39,8 @@ static void test_parameters_by_address(void **state) {
         for (int i = 0; i < 32; i++)
             assert_int_equal(got[i], i == 7 ? 7 : list[i]);
         assert_int_equal(b.total.local_ld_requests, 1);
+        assert_int_equal(b.total.global_ld_requests, 1); /* of the other lanes */
+        assert_int_equal(b.total.constant_requests, 0);
     }
     vgpu_end(&b);
 }

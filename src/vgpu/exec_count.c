@@ -145,8 +145,10 @@ static void count(const vgpu_access *a, tess_vgpu_counters *c) {
     case PTX_LOCAL: local(a, c); break;
     case PTX_CONST: constant(a, c); break;
     case PTX_PARAM:
-        if (a->record->mode == 1 || a->record->space == PTX_GENERIC) /* a kernel's parameters lie in the constant bank; a function's in registers, mostly */
+        if (a->record->mode == 1) /* a kernel's parameters lie in the constant bank; a function's in registers, mostly */
             constant(a, c);
+        else if (a->record->space == PTX_GENERIC) /* ptxas 13.0 makes LD.E of it, as of global memory; counters of a card were not read */
+            global(a, c);
         break;
     default: break;
     }

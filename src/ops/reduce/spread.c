@@ -43,44 +43,48 @@ void tess_reduce_spread_moves(const reduce_problem *p, transpose_problem *moves)
     tess_transpose_between(moves, p->base.context, &there, &out);
 }
 
-/* The row of the transposes' that would be chosen for them. */
-static const tess_strategy *row_of(const transpose_problem *moves, tess_isa_slot limit) {
-    const tess_strategy *row = tess_transpose_op.rows;
-    const char *why;
-    while (tess_strategy_slot(row, limit) < 0 || !row->applicable(&moves->base, &why) || (row->sensible && !row->sensible(&moves->base, &why)))
-        row++; /* the last one takes everything */
-    return row;
-}
-
-static size_t whole_lines(int64_t bytes) { return ((size_t)bytes + 63) / 64 * 64; }
-
-/* Of the row that brings results to their places. */
-static size_t moves_size(const reduce_problem *p, int threads) {
+/* How results get to their places: by the first row of the transposes' that takes them and is wise, and the workspace's first bytes, for the results and for that row. */
+typedef struct spread {
     transpose_problem moves;
-    tess_reduce_spread_moves(p, &moves);
-    const tess_strategy *row = row_of(&moves, p->base.context->slot);
-    return row->workspace ? row->workspace(&moves.base, threads) : 0;
+    const tess_strategy *row;
+    size_t results, room;
+} spread;
+
+static void spread_of(spread *s, const reduce_problem *p, int threads) {
+    const tess_problem *moves = &s->moves.base;
+    const char *why;
+    tess_reduce_spread_moves(p, &s->moves);
+    s->row = tess_transpose_op.rows; /* the last one takes everything */
+    while (tess_strategy_slot(s->row, p->base.context->slot) < 0 || !s->row->applicable(moves, &why) ||
+           (s->row->sensible && !s->row->sensible(moves, &why)))
+        s->row++;
+    s->results = ((size_t)(p->outputs * p->out.itemsize) + 63) / 64 * 64;
+    s->room = s->row->workspace ? (s->row->workspace(moves, threads) + 63) / 64 * 64 : 0;
 }
 
 size_t tess_reduce_spread_size(const reduce_problem *p, int threads) {
-    return tess_reduce_joins(p, NULL) ? whole_lines(p->outputs * p->out.itemsize) + whole_lines((int64_t)moves_size(p, threads)) : 0;
+    spread s;
+    if (!tess_reduce_joins(p, NULL))
+        return 0;
+    spread_of(&s, p, threads);
+    return s.results + s.room;
 }
 
 tess_status tess_reduce_spread(const tess_problem *problem, const tess_run *run, tess_run_function row) {
     const reduce_problem *p = (const reduce_problem *)problem;
     reduce_problem joined;
+    spread s;
     if (!tess_reduce_joins(p, &joined))
         return row(problem, run);
+    spread_of(&s, p, run->threads);
+    char *const room = (char *)run->workspace + s.results;
     tess_run own = *run;
     own.out = run->workspace;
-    own.workspace = (char *)run->workspace + tess_reduce_spread_size(p, run->threads);
+    own.workspace = room + s.room;
     TESS_TRY(row(&joined.base, &own));
-    transpose_problem moves;
-    tess_reduce_spread_moves(p, &moves);
-    const tess_strategy *by = row_of(&moves, run->slot);
     own.in = run->workspace;
     own.out = run->out;
-    own.workspace = (char *)run->workspace + whole_lines(p->outputs * p->out.itemsize);
-    own.slot = (tess_isa_slot)tess_strategy_slot(by, run->slot);
-    return by->run[own.slot](&moves.base, &own);
+    own.workspace = room;
+    own.slot = (tess_isa_slot)tess_strategy_slot(s.row, run->slot);
+    return s.row->run[own.slot](&s.moves.base, &own);
 }

@@ -186,9 +186,7 @@ static bool lanes_pay(const tess_problem *problem, const char **why) {
 
 static tess_status run_short(const tess_problem *problem, const tess_run *run) { return tess_reduce_spread(problem, run, tess_reduce_short); }
 static tess_status run_columns(const tess_problem *problem, const tess_run *run) { return tess_reduce_spread(problem, run, tess_reduce_columns); }
-static size_t short_workspace(const tess_problem *problem, int threads) {
-    return tess_reduce_spread_size(of(problem), threads);
-}
+static size_t short_workspace(const tess_problem *problem, int threads) { return tess_reduce_spread_size(of(problem), threads); }
 static size_t columns_workspace(const tess_problem *problem, int threads) {
     reduce_problem own;
     return tess_reduce_spread_size(of(problem), threads) + tess_reduce_columns_workspace(&side_by_side(problem, &own)->base, threads);
