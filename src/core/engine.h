@@ -51,5 +51,7 @@ tess_status tess_vgpu_driver(tess_context *context, const struct tess_driver **t
 /* Of the ladder, 0 for a row that is no rung; whether the planner may choose the row: src/gpu/layout.c. */
 int tess_gpu_rung(const tess_strategy *row);
 bool tess_gpu_production(const tess_strategy *row);
+/* Whether TESSERA_UNOPTIMISED asks for PTX that is made fast instead of to run fast, which the virtual GPU allows for: src/gpu/compile.c. */
+bool tess_gpu_unoptimised(void);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/engine.h"
 #include "gpu/gpu.h"
 
 /* A product and a sum become one operation only where the kernel writes fma (docs/numerics.md). The other defaults are IEEE's: no flush to zero,

@@ -175,8 +175,6 @@ void tess_gpu_image_free(tess_gpu *gpu, tess_gpu_image *image);
 /* What to compile for: machine code of the device when the compiler knows it, else PTX of the newest architecture before it that the compiler knows.
  */
 tess_status tess_gpu_target(tess_gpu *gpu, const tess_gpu_device *device, int *arch, tess_gpu_form *form);
-/* Whether TESSERA_UNOPTIMISED asks for PTX that is made fast instead of to run fast. */
-bool tess_gpu_unoptimised(void);
 tess_gpu_key tess_gpu_source_key(const tess_gpu_source *source, int arch, tess_gpu_form form, int nvrtc_version);
 /* arch: 90 for compute capability 9.0. From memory, from disk, else from the compiler. */
 tess_status tess_gpu_compile(tess_gpu *gpu, const tess_gpu_source *source, int arch, tess_gpu_form form, tess_gpu_image *image);

@@ -6,6 +6,7 @@
  * options, entry and CUDA context are compared. */
 #include <string.h>
 
+#include "core/engine.h"
 #include "gpu/gpu.h"
 
 struct tess_gpu_known {

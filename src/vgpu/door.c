@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "core/engine.h"
-#include "gpu/gpu.h"
 
 /* ---- finding ---- */
 
