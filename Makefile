@@ -52,11 +52,18 @@ endif
 ifneq (,$(findstring undefined,$(SANITIZE)))
 SLOT_CHECKS := -fno-sanitize=pointer-overflow,object-size
 endif
+# The virtual GPU is the machine that tests of GPU rows run on: SANITIZE_VGPU= leaves it as users have it there, several times as fast.
+SANITIZE_VGPU ?= $(SANITIZE)
+ifneq ($(SANITIZE),$(SANITIZE_VGPU))
+$(BUILD)/src/vgpu/%.o: private CHECKED :=
+$(BUILD)/src/vgpu/%.o: private OPT := -O3 -g1
+endif
 # Fuzzers look into what is read from outside, not into kernels: these are built once (make SLOTS=baseline does so anywhere), without looking for undefined
 # behaviour, which the tests do, and unoptimised, which takes clang a tenth of the time; arrays are small there.
 ifneq (,$(findstring fuzzer,$(SANITIZE)))
 SLOTS := baseline
 FLAGS_baseline += -fno-sanitize=undefined -O0
+$(BUILD)/src/vgpu/%.baseline.o: private FLAGS_baseline := # the virtual GPU's own tests run in this build
 endif
 # Nor do threads share anything that depends on the instruction set.
 ifneq (,$(findstring thread,$(SANITIZE)))
@@ -137,7 +144,7 @@ $(BUILD)/%.cuh.o: %.cuh
 	$(kernel_text)
 
 # Objects depend on the words they were compiled with, so that a build folder never holds two kinds (WERROR changes no object).
-FLAGS_NOW = $(CC) $(CPPFLAGS) $(CFLAGS_ALL) $(LIBRARY_FLAGS) $(FLAGS_baseline) $(FLAGS_avx2) $(FLAGS_avx512) $(SLOT_CHECKS)
+FLAGS_NOW = $(CC) $(CPPFLAGS) $(CFLAGS_ALL) $(LIBRARY_FLAGS) $(FLAGS_baseline) $(FLAGS_avx2) $(FLAGS_avx512) $(SLOT_CHECKS) $(SANITIZE_VGPU)
 .PHONY: always
 $(BUILD)/flags: always
 	@mkdir -p $(@D)

@@ -35,9 +35,12 @@ FUZZ_SECONDS = 30
 THREADED = {"test_parallel", "test_context", "test_plan", "test_wisdom", "test_threads", "test_moves_threads", "test_gpu_cache", "test_gpu_launch", "test_vgpu_threads"}
 # Programs that sanitizers have nothing to look into: minutes of a compiler that is not ours, whose figures are compared.
 NOT_SANITIZED = {"test_gpu_limits"}
-# Kernels that a check compiled are there for those after it: a run has a cache of its own (src/gpu/cache.c), which is empty when all checks run, so that every
-# kernel is compiled once in it. The tests of the cache and of the compiler take others.
-CACHE = os.path.join(TOP, "build", "cache")
+# Programs that look into the virtual GPU. For others it is the machine that their kernels run on, which the build under ASan + UBSan has as users have it (half of those programs' time); these have the
+# fuzzers' build, where it is under both, too.
+VIRTUAL_GPU = ("test_vgpu_", "test_gpu_random")
+# A run has caches of kernels of its own (src/gpu/cache.c), empty when all checks run: one for each C program, whose runs under sanitizers find there what the plain one compiled, one for all the rest.
+# In one for all, the suite's kernels are more than a cache keeps (src/gpu/prune.c). The tests of the cache and of the compiler take others.
+CACHES = os.path.join(TOP, "build", "cache")
 # C programs compile their kernels for the virtual GPU without optimising: compiling was nine tenths of the time of those looked at. Bits do not depend on it; programs and parts of them that look
 # at counters, at the text of kernels or at the cache take it out of their environment. What users run is what Python, the command and the examples use here, and a card has nothing else.
 FAST_KERNELS = ("c/", "asan/test_", "tsan/")
@@ -111,8 +114,10 @@ def plan(quick):
         builds.append(Check("build " + name, make + list(settings) + goals))
         return builds[-1].name
 
-    asan = build("asan+ubsan", ["all", "tests", "python"], "PYTHON=" + oracle, "BUILD=build-asan", "SANITIZE=address,undefined", *sanitized_slots())
-    if shutil.which("clang"):
+    clang = shutil.which("clang")
+    asan = build("asan+ubsan", ["all", "tests", "python"], "PYTHON=" + oracle, "BUILD=build-asan", "SANITIZE=address,undefined", *(["SANITIZE_VGPU="] if clang else []),
+                 *sanitized_slots())
+    if clang:
         # For its warnings and for the library's bits by the best instructions (check/bits): at -O1 in two thirds of the time; what nothing runs is only read, the tests' own
         # code and other instructions, but for those of the baseline, without which there is no library.
         goals, settings = ["all", "tests-read"], ["CC=clang", "BUILD=build-clang", "WERROR=1", "OPT=-O1 -g0"]
@@ -120,15 +125,17 @@ def plan(quick):
             best, other = ("avx512", "avx2") if runs("avx512_vnni") else ("avx2", "avx512")
             goals, settings = goals + [other + "-read"], settings + ["SLOTS=baseline " + best, "FLAGS_baseline=-O0"]
         build("clang -Werror", goals, *settings)
-    checks += [Check("asan/" + t, ["build-asan/tests/" + t], asan) for t in c if t not in NOT_SANITIZED]
+    own = [t for t in c if clang and t.startswith(VIRTUAL_GPU)]
+    checks += [Check("asan/" + t, ["build-asan/tests/" + t], asan) for t in c if t not in NOT_SANITIZED and t not in own]
     runtime = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True).stdout.strip()
     checks += [Check("asan/python_" + t, ["env", "PYTHONPATH=build-asan/python", "LD_PRELOAD=" + runtime, "ASAN_OPTIONS=detect_leaks=0", oracle,
                                           "python/tests/" + t + ".py"], asan) for t in ("test_arrays", "test_lifetimes", "test_numpy", "test_profile")]
     tsan = build("tsan", ["build-tsan/tests/" + t for t in core if t in THREADED], "BUILD=build-tsan", "SANITIZE=thread")
     checks += [Check("tsan/" + t, ["setarch", "-R", "build-tsan/tests/" + t], tsan) for t in core if t in THREADED]
     fuzzers = [stem(f) for f in found("tests/fuzz/fuzz_*.c")]
-    if fuzzers and shutil.which("clang"):
-        fuzz = build("fuzzers", ["fuzzers"], "CC=clang", "BUILD=build-fuzz", "SANITIZE=fuzzer-no-link,address,undefined")
+    if clang:
+        fuzz = build("fuzzers", ["fuzzers"] + ["build-fuzz/tests/" + t for t in own], "CC=clang", "BUILD=build-fuzz", "SANITIZE=fuzzer-no-link,address,undefined")
+        checks += [Check("asan/" + t, ["build-fuzz/tests/" + t], fuzz) for t in own]
         for f in fuzzers:
             kept = os.path.join("tests/fuzz/corpus", f[len("fuzz_"):])
             grown = os.path.join("build-fuzz/corpus", f)
@@ -141,13 +148,18 @@ def plan(quick):
     return builds, checks
 
 
+def cache(check):
+    kind, _, name = check.name.partition("/")
+    return os.path.join(CACHES, name if name.startswith("test_") and kind in ("c", "asan", "tsan") else "others")
+
+
 def run(check):
     log = os.path.join(LOG, re.sub(r"[^\w.+-]+", "_", check.name) + ".txt")
     start = time.monotonic()
     with open(log, "wb") as out:
         try:
             process = subprocess.Popen(check.command, cwd=TOP, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
-                                       env={**SANITIZER_ENV, **os.environ, "TESSERA_CACHE": CACHE,
+                                       env={**SANITIZER_ENV, **os.environ, "TESSERA_CACHE": cache(check),
                                             **({"TESSERA_UNOPTIMISED": "1"} if check.name.startswith(FAST_KERNELS) else {})}, start_new_session=True)
         except OSError as error:
             out.write(str(error).encode())
@@ -207,7 +219,8 @@ def main():
         print("\n".join(c.name for c in builds + checks))
         return 0
     if not chosen.k:
-        shutil.rmtree(CACHE, ignore_errors=True)
+        shutil.rmtree(CACHES, ignore_errors=True)
+    os.makedirs(CACHES, exist_ok=True)
     start = time.monotonic()
     # Two builds side by side: while one waits for its last file, the other has work.
     at_once = min(2, len(builds), chosen.j)

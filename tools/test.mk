@@ -2,9 +2,10 @@
 
 # One program for each test file. Tests see the library's inside, so they link the archive, without what a debugger wants (TEST_LDFLAGS= keeps
 # it), or the shared library where a sanitizer's build shows its inside; test_io_* link the files' side too, test_cli_* the whole command but its main.c.
-TEST_LIB := $(BUILD)/libtessera.$(if $(SANITIZE),so,a)
+TEST_SHARED := $(if $(findstring fuzzer,$(SANITIZE)),,$(SANITIZE))
+TEST_LIB := $(BUILD)/libtessera.$(if $(TEST_SHARED),so,a)
 TEST_LDFLAGS = $(if $(SANITIZE),,-Wl$(comma)--strip-debug)
-TEST_RPATH = $(if $(SANITIZE),-Wl$(comma)-rpath$(comma)'$$ORIGIN/..')
+TEST_RPATH = $(if $(TEST_SHARED),-Wl$(comma)-rpath$(comma)'$$ORIGIN/..')
 TEST_C := $(wildcard tests/test_*.c src/ops/*/test_*.c)
 TESTS := $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(TEST_C)))
 TEST_CORE := $(filter-out $(BUILD)/tests/test_io_% $(BUILD)/tests/test_cli_%,$(TESTS))

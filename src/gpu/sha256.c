@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "core/base.h"
+
 /* The first 32 bits of the fractional parts of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2). */
 static const uint32_t constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be,
@@ -25,14 +27,17 @@ static void take_block(tess_sha256 *hash, const unsigned char *block) {
         w[t] = w[t - 16] + low + w[t - 7] + high;
     }
     memcpy(v, hash->state, sizeof v);
-    for (int t = 0; t < 64; t++) {
-        uint32_t high = rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25), choice = (v[4] & v[5]) ^ (~v[4] & v[6]);
-        uint32_t low = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22), majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-        uint32_t first = v[7] + high + choice + constants[t] + w[t];
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += first;
-        v[0] = first + low + majority;
-    }
+    for (int t = 0; t < 64; t += 8)
+        /* The words stay where they are, their names turn: unrolled, all eight are in registers. */
+        TESS_UNROLL for (int i = 0; i < 8; i++) {
+#define V(n) v[(n - i) & 7]
+            uint32_t high = rotate(V(4), 6) ^ rotate(V(4), 11) ^ rotate(V(4), 25), choice = (V(4) & V(5)) ^ (~V(4) & V(6));
+            uint32_t low = rotate(V(0), 2) ^ rotate(V(0), 13) ^ rotate(V(0), 22), majority = (V(0) & V(1)) ^ (V(0) & V(2)) ^ (V(1) & V(2));
+            uint32_t first = V(7) + high + choice + constants[t + i] + w[t + i];
+            V(3) += first;
+            V(7) = first + low + majority;
+#undef V
+        }
     for (int i = 0; i < 8; i++)
         hash->state[i] += v[i];
 }
