@@ -12,7 +12,7 @@ typedef struct vgpu_bench {
     tess_vgpu_module *module;
     tess_vgpu_run *run;
     tess_vgpu_counters total;
-    char params[256];
+    char params[512];
     int64_t param_bytes;
 } vgpu_bench;
 

@@ -120,6 +120,17 @@ static void constant(const vgpu_access *a, tess_vgpu_counters *c) {
     c->constant_requests += loads * (uint64_t)(a->pattern == VGPU_SAME ? 1 : distinct(a->address, a->mask, 0));
 }
 
+/* A kernel's parameters by generic addresses: ptxas makes LD.E of it, which a card counts as of global memory. They begin at 0x210 of their bank on sm_90, which the sectors and lines that an
+ * H200 counts begin with, too (bench/results/2026-11-30-h200-parameters.txt). */
+static void of_parameters(const vgpu_access *a, tess_vgpu_counters *c) {
+    uint64_t address[LANES];
+    vgpu_access there = *a;
+    for (int l = 0; l < LANES; l++)
+        address[l] = a->address[l] + 0x210;
+    there.address = address;
+    global(&there, c);
+}
+
 /* ---- the observer ---- */
 
 /* With an audit a second row of counters follows, for what the machine code does otherwise. */
@@ -147,8 +158,8 @@ static void count(const vgpu_access *a, tess_vgpu_counters *c) {
     case PTX_PARAM:
         if (a->record->mode == 1) /* a kernel's parameters lie in the constant bank; a function's in registers, mostly */
             constant(a, c);
-        else if (a->record->space == PTX_GENERIC) /* ptxas 13.0 makes LD.E of it, as of global memory; counters of a card were not read */
-            global(a, c);
+        else if (a->record->space == PTX_GENERIC)
+            of_parameters(a, c);
         break;
     default: break;
     }
