@@ -84,7 +84,7 @@ static void leaves(void **state) {
     uint64_t random = 1;
     for (int t = 0; t < TESS_COUNT(kinds); t++)
         for (int l = 0; l < TESS_COUNT(lengths); l++)
-            if (!gpu_test_spared(engine, t + l, 3, 8))
+            if (!gpu_test_spared(engine, t + l, 5, 10))
                 compare(&kinds[t], 3, lengths[l], (t + l) % 3, (t / 2 + l) % 5, NULL, 3, NULL, &random);
 }
 
@@ -118,7 +118,7 @@ static void segments(void **state) {
     for (int t = 0; t < TESS_COUNT(kinds); t++)
         for (int c = 0; c < TESS_COUNT(cuts); c++) {
             int64_t offset[COUNT + 1] = {0}, places = cuts[c].count + 1;
-            if (gpu_test_spared(engine, t + c, 3, 8))
+            if (gpu_test_spared(engine, t + c, 4, 8))
                 continue;
             for (int64_t i = 0; i < cuts[c].count; i++)
                 offset[i + 1] = offset[i] + (i % cuts[c].apart == 5 ? cuts[c].longer : hostile_between(&random, 0, cuts[c].most));
@@ -142,7 +142,7 @@ static void short_rows(void **state) {
     for (int t = 0; t < TESS_COUNT(small); t++)
         for (int64_t l = 0; l < 35 + TESS_COUNT(more); l++) {
             const int64_t k = l < 35 ? l + 1 : more[l - 35];
-            if (gpu_test_spared(engine, t * 7 + (int)l, 3, 9))
+            if (gpu_test_spared(engine, t * 7 + (int)l, 6, 12))
                 continue;
             for (int offset = 0; offset < 2; offset++) {
                 const int64_t rows = k < 40 ? 701 : k < 300 ? 77 : 9;
@@ -153,8 +153,8 @@ static void short_rows(void **state) {
 
 static void all_ran(void **state) {
     (void)state;
-    assert_true(ran[2] > (TESS_SANITIZED ? 50 : 200));
-    assert_true(ran[0] > (TESS_SANITIZED ? 50 : 200) && ran[1] > (TESS_SANITIZED ? 10 : 50));
+    const int least = TESS_SANITIZED ? 40 : gpu_test_in_part(engine) ? 100 : 200;
+    assert_true(ran[0] > least && ran[2] > least && ran[1] > least / 4);
 }
 
 int main(void) {

@@ -14,7 +14,7 @@ static const char *const name = "reduce/tree_moments";
 static void compare(const sets_work *w, uint64_t *random) {
     static int number;
     sets_case c;
-    if (gpu_test_spared(engine, number++, 3, 6))
+    if (gpu_test_spared(engine, number++, 5, 10))
         return;
     sets_begin(&c, w, random);
     sets_expect(&c, context, random);
