@@ -52,7 +52,7 @@ endif
 ifneq (,$(findstring undefined,$(SANITIZE)))
 SLOT_CHECKS := -fno-sanitize=pointer-overflow,object-size
 endif
-# The virtual GPU is the machine that tests of GPU rows run on: SANITIZE_VGPU= leaves it as users have it there, several times as fast.
+# The virtual GPU is the machine that tests of GPU rows run on: SANITIZE_VGPU= leaves it as users have it there, two to three times as fast.
 SANITIZE_VGPU ?= $(SANITIZE)
 ifneq ($(SANITIZE),$(SANITIZE_VGPU))
 $(BUILD)/src/vgpu/%.o: private CHECKED :=

@@ -17,9 +17,9 @@ static void test_parameters_by_address(void **state) {
                                "setp.eq.u32 %p, %r1, %r4; selp.b64 %d6, %d4, %d2, %p;\n" /* that lane: local memory */
                                "ld.u32 %r2, [%d6]; st.global.u32 [%d1], %r2;\n"
                                "setp.ne.u32 %p, %r3, 0;\n@%p st.u32 [%d2], %r1;\nret;\n}\n";
+    /* Sectors and tags as an H200 counts them: bench/results/2026-11-30-h200-parameters.txt. */
     static const struct {
-        int skip, write, lane, step, faults, sectors,
-            tags; /* sectors and tags as an H200 counts them: bench/results/2026-11-30-h200-parameters.txt */
+        int skip, write, lane, step, faults, sectors, tags;
     } cases[] = {{0, 0, 99, 1, 0, 5, 2}, {3, 0, 99, 1, 0, 5, 2}, {2, 0, 99, 1, 0, 4, 2}, {26, 0, 99, 1, 0, 4, 1},
                  {0, 0, 99, 2, 0, 9, 3}, {1, 0, 99, 0, 0, 1, 1}, {0, 0, 7, 1, 0, 0, 0},  {8, 0, 99, 2, 2, 0, 0}, /* two lanes behind all parameters */
                  {0, 1, 99, 1, 1, 0, 0}};
