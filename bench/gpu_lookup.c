@@ -157,7 +157,11 @@ void gpu_works_lookup(gpu_bench *b) {
         {{"interpolate rows f32 16 x 1080 x 1920 by f32 720 cubic", tess_f32, tess_f32, 1080, 1920, 720, TESS_OUTSIDE_CLIP, TESS_INTERPOLATE_CUBIC},
          16},
         {{"interpolate rows u8 921 x 104 x 667 by f32 104 linear", tess_u8, tess_f32, 104, 667, 104, 0, TESS_INTERPOLATE_LINEAR}, 921},
-        {{"interpolate rows u16 793 x 71 x 564 by f32 71 linear", tess_u16, tess_f32, 71, 564, 71, 0, TESS_INTERPOLATE_LINEAR}, 793}};
+        {{"interpolate rows u16 793 x 71 x 564 by f32 71 linear", tess_u16, tess_f32, 71, 564, 71, 0, TESS_INTERPOLATE_LINEAR}, 793},
+        {{"interpolate rows u8 16384 x 1920 x 3 by f32 1280 linear", tess_u8, tess_f32, 1920, 3, 1280, 0, TESS_INTERPOLATE_LINEAR}, 16384},
+        {{"interpolate rows f32 8192 x 1920 x 3 by f32 1280 cubic", tess_f32, tess_f32, 1920, 3, 1280, 0, TESS_INTERPOLATE_CUBIC}, 8192},
+        {{"interpolate rows u8 32768 x 1920 by f32 1280 linear", tess_u8, tess_f32, 1920, 1, 1280, 0, TESS_INTERPOLATE_LINEAR}, 32768},
+        {{"interpolate rows f32 16384 x 1920 by f32 1280 linear", tess_f32, tess_f32, 1920, 1, 1280, 0, TESS_INTERPOLATE_LINEAR}, 16384}};
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++)
         time_lookup(b, &works[i], 0);
     for (int i = 0; i < (int)(sizeof columns / sizeof *columns); i++)

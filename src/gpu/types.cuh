@@ -109,6 +109,28 @@ __device__ unsigned short bf16_of(double x) {
     return h;
 }
 
+// An integer of up to 32 bits from a number, half to even and saturated, by the instruction that does so by itself; of an f32 that is NaN it makes 0, too.
+#define ROUNDED(real, letter, suffix)                                    \
+    template <int T> __device__ __forceinline__ int rounded(real x) {    \
+        int i = 0;                                                       \
+        if (T == T_U8)                                                   \
+            asm("cvt.rni.sat.u8." suffix " %0, %1;" : "=r"(i) : letter(x));  \
+        else if (T == T_I8)                                              \
+            asm("cvt.rni.sat.s8." suffix " %0, %1;" : "=r"(i) : letter(x));  \
+        else if (T == T_U16)                                             \
+            asm("cvt.rni.sat.u16." suffix " %0, %1;" : "=r"(i) : letter(x)); \
+        else if (T == T_I16)                                             \
+            asm("cvt.rni.sat.s16." suffix " %0, %1;" : "=r"(i) : letter(x)); \
+        else if (T == T_U32)                                             \
+            asm("cvt.rni.u32." suffix " %0, %1;" : "=r"(i) : letter(x)); \
+        else if (T == T_I32)                                             \
+            asm("cvt.rni.s32." suffix " %0, %1;" : "=r"(i) : letter(x)); \
+        return i;                                                        \
+    }
+ROUNDED(float, "f", "f32")
+ROUNDED(double, "d", "f64")
+#undef ROUNDED
+
 // A computed value as an element of type T.
 template <int T> __device__ typename stored<T>::type store_as(double x) {
     if (T == T_BOOL)
@@ -130,9 +152,7 @@ template <int T> __device__ typename stored<T>::type store_as(double x) {
         return x <= 0 ? 0 : x >= 18446744073709551616.0 ? ~0ull : (u64)__double2ull_rn(x);
     if (T == T_I64)
         return x >= 9223372036854775808.0 ? 0x7fffffffffffffffll : x < -9223372036854775808.0 ? -0x7fffffffffffffffll - 1 : __double2ll_rn(x);
-    const double low = T == T_I8 ? -128 : T == T_I16 ? -32768 : T == T_I32 ? -2147483648.0 : 0;
-    const double high = T == T_I8 ? 127 : T == T_U8 ? 255 : T == T_I16 ? 32767 : T == T_U16 ? 65535 : T == T_I32 ? 2147483647.0 : 4294967295.0;
-    return (typename stored<T>::type)__double2ll_rn(x < low ? low : x > high ? high : x);
+    return (typename stored<T>::type)rounded<T>(x);
 }
 template <int T> __device__ typename stored<T>::type store_as(float x) {
     if (T == T_F32)
@@ -145,6 +165,8 @@ template <int T> __device__ typename stored<T>::type store_as(float x) {
             asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h) : "f"(x));
         return x != x ? (T == T_F16 ? 0x7e00 : 0x7fc0) : h;
     }
+    if (T >= T_U8 && T <= T_I32)
+        return (typename stored<T>::type)rounded<T>(x);
     return store_as<T>((double)x);
 }
 // Integers saturate, and become floats with one rounding.

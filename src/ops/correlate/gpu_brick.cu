@@ -268,21 +268,10 @@ union result {
     __device__ __forceinline__ result() {}
 };
 #define BYTES_OUT (WORK == T_F32 && (OUT == T_U8 || OUT == T_I8))
-#if BYTES_OUT // half to even, saturated, NaN to 0 by themselves: without the way through f64
-__device__ __forceinline__ out_element narrow(float x) {
-    int i;
-#if OUT == T_U8
-    asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(i) : "f"(x));
-#else
-    asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(i) : "f"(x));
-#endif
-    return (out_element)i;
-}
+#if BYTES_OUT
 __device__ __forceinline__ unsigned narrow_two(float a, float b, unsigned c) {
-    int i, j;
+    const int i = rounded<T_I32>(a), j = rounded<T_I32>(b);
     unsigned d;
-    asm("cvt.rni.s32.f32 %0, %1;" : "=r"(i) : "f"(a));
-    asm("cvt.rni.s32.f32 %0, %1;" : "=r"(j) : "f"(b));
 #if OUT == T_U8
     asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(i), "r"(j), "r"(c));
 #else
@@ -290,8 +279,6 @@ __device__ __forceinline__ unsigned narrow_two(float a, float b, unsigned c) {
 #endif
     return d;
 }
-#else
-__device__ __forceinline__ out_element narrow(const number &x) { return store(x); }
 #endif
 __device__ __forceinline__ void write(out_element *to, const number (&acc)[V], int left) {
     result r;
@@ -300,7 +287,7 @@ __device__ __forceinline__ void write(out_element *to, const number (&acc)[V], i
 #else
 #pragma unroll
     for (int i = 0; i < V; i++)
-        r.e[i] = narrow(acc[i]);
+        r.e[i] = store(acc[i]);
 #endif
     if (V == 1) {
         *to = r.e[0];

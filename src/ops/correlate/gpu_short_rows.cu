@@ -140,29 +140,6 @@ __device__ __forceinline__ void read_line(number (&v)[NS], const char *const (&r
 #endif
 }
 
-// The library's conversions; these instructions round half to even, saturate, and make 0 of NaN by themselves.
-__device__ __forceinline__ out_element narrow(const number &x) {
-#if WORK == T_F32 && (OUT == T_U8 || OUT == T_I8 || OUT == T_U16 || OUT == T_I16)
-    int i;
-#if OUT == T_U8
-    asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(i) : "f"(x));
-#elif OUT == T_I8
-    asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(i) : "f"(x));
-#else
-    short s;
-#if OUT == T_U16
-    asm("cvt.rni.sat.u16.f32 %0, %1;" : "=h"(s) : "f"(x));
-#else
-    asm("cvt.rni.sat.s16.f32 %0, %1;" : "=h"(s) : "f"(x));
-#endif
-    i = s;
-#endif
-    return (out_element)i;
-#else
-    return store(x);
-#endif
-}
-
 // Line number `line` of those that a thread's windows meet, added to its outputs: taps along the short axis inside.
 __device__ __forceinline__ void add_line(number (&sum)[R][MS], const number (&v)[NS], const number &outside, int line, const rows &p) {
 #pragma unroll
@@ -244,7 +221,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) short_rows(const in_elemen
             made all;
 #pragma unroll
             for (int i = 0; i < R * OUT_SIDE; i++)
-                all.e[i] = narrow(sum[i / OUT_SIDE][k + i % OUT_SIDE]);
+                all.e[i] = store(sum[i / OUT_SIDE][k + i % OUT_SIDE]);
             words<LAID> *to = (words<LAID> *)(room + k * OUT_RUN + threadIdx.x * (EACH + OUT_PAD));
 #pragma unroll
             for (int i = 0; i < EACH / LAID; i++)

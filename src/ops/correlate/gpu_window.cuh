@@ -182,25 +182,8 @@ template <int N> __device__ __forceinline__ work beside(const work (&row)[N], in
 __device__ __forceinline__ void keep(float &x) { asm volatile("" : "+f"(x)); }
 __device__ __forceinline__ void keep(double &x) { asm volatile("" : "+d"(x)); }
 
-// As store_as, without the way through f64: these instructions round to even, saturate, and make 0 of NaN by themselves.
 __device__ __forceinline__ result narrow(work x) {
-#if WORK == T_F32 && OUT == T_U8
-    unsigned i;
-    asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(i) : "f"(x));
-    return (result)i;
-#elif WORK == T_F32 && OUT == T_I8
-    int i;
-    asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(i) : "f"(x));
-    return (result)i;
-#elif WORK == T_F32 && OUT == T_U16
-    unsigned short i;
-    asm("cvt.rni.sat.u16.f32 %0, %1;" : "=h"(i) : "f"(x));
-    return i;
-#elif WORK == T_F32 && OUT == T_I16
-    short i;
-    asm("cvt.rni.sat.s16.f32 %0, %1;" : "=h"(i) : "f"(x));
-    return i;
-#elif WORK == T_I32
+#if WORK == T_I32
     return store_as<OUT>((i64)x);
 #else
     return store_as<OUT>(x);
@@ -210,12 +193,7 @@ __device__ __forceinline__ result narrow(work x) {
 #define BYTES_OUT ((WORK == T_F32 || WORK == T_I32) && (OUT == T_U8 || OUT == T_I8))
 #if BYTES_OUT
 __device__ __forceinline__ int whole(int x) { return x; }
-// Half to even, saturated, NaN to 0.
-__device__ __forceinline__ int whole(float x) {
-    int i;
-    asm("cvt.rni.s32.f32 %0, %1;" : "=r"(i) : "f"(x));
-    return i;
-}
+__device__ __forceinline__ int whole(float x) { return rounded<T_I32>(x); }
 // Bytes, saturated: b, a, and above them the low half of c. From f32 that is one instruction, the conversions to integers included.
 __device__ __forceinline__ unsigned narrow_two(work a, work b, unsigned c) {
     unsigned d;

@@ -3,8 +3,9 @@
  *
  * Slice by slice (cpu_interpolate_slices.c) three colours cost a walk, two conversions and a store by calls, 20 ns for 1 ns of work; line by line
  * (cpu_interpolate.c) a slice is fetched once for each element. Here the coordinates of a block are placed without branches, every point makes its slice of
- * the block's results from one run of numbers, and the block is stored at once. Where the table is small beside its points the runs are records of a
- * prepared copy: {y..., next - y...} for LINEAR, {p1..., c1..., c2..., c3...} for CUBIC. Elsewhere they are the neighbours themselves, copied together
+ * the block's results from one run of numbers, and the block is stored at once. Where points are many beside the table's entries the runs are records of a
+ * prepared copy: {y..., next - y...} for LINEAR, {p1..., c1..., c2..., c3...} for CUBIC. Where they are about as many, as in an image that is resized, the line
+ * of the table is converted as it lies, and a run begins at each slice. Elsewhere runs are the neighbours themselves, copied together
  * and converted a block at a time, so that a large table is read where it lies.
  *
  * Vectors go past the end of a part: what comes out of there is written over by the next point. */
@@ -23,6 +24,10 @@ enum {
 };
 _Static_assert(4 * LOOKUP_RECORDS_MOST <= ROOM, "a point's neighbours");
 
+/* Where a point's run is: among copied neighbours, in the converted line with what lies beyond its ends, or among records. */
+typedef enum source { NEIGHBOURS, LINE, RECORDS } source;
+enum { BEFORE = 1, AFTER = 2 /* slices beyond the ends of a line */, MANY = 4 /* points an entry that pay for its record */ };
+
 typedef struct job {
     const lookup_problem *problem;
     const tess_run *run;
@@ -31,11 +36,12 @@ typedef struct job {
     tess_row_storer store;
     int64_t wide, parts, block;             /* elements of a slice; parts of a record; points of a block */
     int64_t from_step, out_step, from_size; /* bytes between a slice's elements, of an element of the table */
-    int64_t each;                           /* bytes of a thread's records, what it is before them */
-    bool prepared, run_of_table, dense;     /* neighbours lie one behind the other; out's elements do */
+    int64_t each;                           /* bytes of a thread's records or line, what it is before them */
+    source source;
+    bool run_of_table, dense; /* slices lie one behind the other; out's elements do */
 } job;
 
-/* What a thread's part of the workspace holds; its records begin behind it. */
+/* What a thread's part of the workspace holds; its records, or its line, begin behind it. */
 typedef struct held {
     _Alignas(64) int64_t number; /* of the outer position, -1 at first */
 } held;
@@ -57,21 +63,25 @@ typedef struct block {
     int64_t bad;
 } block;
 
-static bool prepares(const lookup_problem *problem) {
-    const int64_t size = problem->compute == tess_f64 ? 8 : 4;
-    return problem->n * problem->inner.count * tess_lookup_parts(problem) * size <= LOOKUP_RECORDS_BYTES && problem->at.count >= problem->n / 4;
+static source source_of(const lookup_problem *problem) {
+    const int64_t slices = problem->n * problem->inner.count * (problem->compute == tess_f64 ? 8 : 4), points = problem->at.count;
+    const bool nearest = problem->interpolation == TESS_INTERPOLATE_NEAREST; /* its record is the slice */
+    if (!nearest && slices * tess_lookup_parts(problem) <= LOOKUP_RECORDS_BYTES && points / MANY >= problem->n)
+        return RECORDS;
+    return slices <= LOOKUP_RECORDS_BYTES && points >= problem->n / 4 ? LINE : NEIGHBOURS;
 }
 
 static int64_t held_bytes(const lookup_problem *problem) {
     const int64_t size = problem->compute == tess_f64 ? 8 : 4, row = problem->inner.count;
-    /* Records, and behind them the neighbours of one entry while they are made. */
-    const int64_t numbers = problem->n * row * tess_lookup_parts(problem) + BEHIND + 4 * row;
+    /* Records, and behind them the neighbours of one entry while they are made; or slices. */
+    const int64_t numbers = source_of(problem) == RECORDS ? problem->n * row * tess_lookup_parts(problem) + BEHIND + 4 * row
+                                                          : (BEFORE + problem->n + AFTER) * row + BEHIND;
     return (int64_t)sizeof(held) + tess_ceil_div(numbers * size, 64) * 64;
 }
 
 size_t TESS_ISA_NAME(tess_lookup_interpolate_records_workspace)(const tess_problem *base, int threads) {
     const lookup_problem *problem = (const lookup_problem *)base;
-    return prepares(problem) ? (size_t)(held_bytes(problem) * threads) : 0;
+    return source_of(problem) != NEIGHBOURS ? (size_t)(held_bytes(problem) * threads) : 0;
 }
 
 /* Vectors of some lanes, with the words that the formulas need. */
@@ -118,54 +128,53 @@ FUSED_BY(f32_16, __m512, _mm512_fmadd_ps)
 FUSED_BY(f64_8, __m512d, _mm512_fmadd_pd)
 #endif
 
-/* `count` points, by vectors of one width. at: entries, or NULL: point i has the run number i. ready: runs are records, not neighbours. */
-#define POINTS(v, type, bits_type)                                                                                                                 \
-    TESS_INLINE void points_##v(const int how, const bool ready, const bool once, const type *runs, const int32_t *at, const type *t, type *made,  \
-                                int64_t wide, int64_t count) {                                                                                     \
-        const int64_t each = wide * (how == TESS_INTERPOLATE_NEAREST ? 1 : how == TESS_INTERPOLATE_LINEAR ? 2 : 4);                                \
-        for (int64_t i = 0; i < count; i++) {                                                                                                      \
-            const type *run = runs + (at ? at[i] : i) * each;                                                                                      \
-            const v by = v##_all(t[i]);                                                                                                            \
-            for (int64_t c = 0; c < (once ? 1 : wide); c += (int64_t)(sizeof(v) / sizeof(type))) {                                                 \
-                v value = v##_load(run + c), more[3];                                                                                              \
-                if (how == TESS_INTERPOLATE_LINEAR) {                                                                                              \
-                    more[0] = v##_load(run + wide + c);                                                                                            \
-                    value = v##_if(by == 0, value, v##_fma(by, ready ? more[0] : more[0] - value, value));                                         \
-                } else if (how == TESS_INTERPOLATE_CUBIC) {                                                                                        \
-                    for (int k = 0; k < 3; k++)                                                                                                    \
-                        more[k] = v##_load(run + (k + 1) * wide + c);                                                                              \
-                    if (!ready) {                                                                                                                  \
-                        const v p0 = value, p1 = more[0], p2 = more[1], p3 = more[2];                                                              \
-                        value = p1;                                                                                                                \
-                        more[0] = p2 - p0;                                                                                                         \
-                        more[1] = v##_fma(v##_all(-5), p1, v##_fma(v##_all(4), p2, v##_fma(v##_all(2), p0, -p3)));                                 \
-                        more[2] = v##_fma(v##_all(3), p1 - p2, p3 - p0);                                                                           \
-                    }                                                                                                                              \
-                    value = v##_if(by == 0, value, v##_fma(by * (type)0.5, v##_fma(by, v##_fma(by, more[2], more[1]), more[0]), value));           \
-                }                                                                                                                                  \
-                memcpy(made + i * wide + c, &value, sizeof value);                                                                                 \
-            }                                                                                                                                      \
-        }                                                                                                                                          \
-    }                                                                                                                                              \
-    TESS_INLINE void every_##v(int how, bool ready, const bool once, const type *runs, const int32_t *at, const type *t, type *made, int64_t wide, \
-                               int64_t count) {                                                                                                    \
-        if (how == TESS_INTERPOLATE_NEAREST)                                                                                                       \
-            points_##v(TESS_INTERPOLATE_NEAREST, true, once, runs, at, t, made, wide, count);                                                      \
-        else if (how == TESS_INTERPOLATE_LINEAR && ready)                                                                                          \
-            points_##v(TESS_INTERPOLATE_LINEAR, true, once, runs, at, t, made, wide, count);                                                       \
-        else if (how == TESS_INTERPOLATE_LINEAR)                                                                                                   \
-            points_##v(TESS_INTERPOLATE_LINEAR, false, once, runs, NULL, t, made, wide, count);                                                    \
-        else if (ready)                                                                                                                            \
-            points_##v(TESS_INTERPOLATE_CUBIC, true, once, runs, at, t, made, wide, count);                                                        \
-        else                                                                                                                                       \
-            points_##v(TESS_INTERPOLATE_CUBIC, false, once, runs, NULL, t, made, wide, count);                                                     \
-    }                                                                                                                                              \
-    TESS_NOINLINE static void any_##v(int how, bool ready, const type *runs, const int32_t *at, const type *t, type *made, int64_t wide,           \
-                                      int64_t count) {                                                                                             \
-        if (wide <= (int64_t)(sizeof(v) / sizeof(type)))                                                                                           \
-            every_##v(how, ready, true, runs, at, t, made, wide, count);                                                                           \
-        else                                                                                                                                       \
-            every_##v(how, ready, false, runs, at, t, made, wide, count);                                                                          \
+/* `count` points, by vectors of one width. at: entries, or NULL: point i has the run number i; runs begin `each` numbers apart. ready: they are records, not neighbours. */
+#define POINTS(v, type, bits_type)                                                                                                                  \
+    TESS_INLINE void points_##v(const int how, const bool ready, const bool once, const type *runs, const int32_t *at, int64_t each, const type *t, \
+                                type *made, int64_t wide, int64_t count) {                                                                          \
+        for (int64_t i = 0; i < count; i++) {                                                                                                       \
+            const type *run = runs + (at ? at[i] : i) * each;                                                                                       \
+            const v by = v##_all(t[i]);                                                                                                             \
+            for (int64_t c = 0; c < (once ? 1 : wide); c += (int64_t)(sizeof(v) / sizeof(type))) {                                                  \
+                v value = v##_load(run + c), more[3];                                                                                               \
+                if (how == TESS_INTERPOLATE_LINEAR) {                                                                                               \
+                    more[0] = v##_load(run + wide + c);                                                                                             \
+                    value = v##_if(by == 0, value, v##_fma(by, ready ? more[0] : more[0] - value, value));                                          \
+                } else if (how == TESS_INTERPOLATE_CUBIC) {                                                                                         \
+                    for (int k = 0; k < 3; k++)                                                                                                     \
+                        more[k] = v##_load(run + (k + 1) * wide + c);                                                                               \
+                    if (!ready) {                                                                                                                   \
+                        const v p0 = value, p1 = more[0], p2 = more[1], p3 = more[2];                                                               \
+                        value = p1;                                                                                                                 \
+                        more[0] = p2 - p0;                                                                                                          \
+                        more[1] = v##_fma(v##_all(-5), p1, v##_fma(v##_all(4), p2, v##_fma(v##_all(2), p0, -p3)));                                  \
+                        more[2] = v##_fma(v##_all(3), p1 - p2, p3 - p0);                                                                            \
+                    }                                                                                                                               \
+                    value = v##_if(by == 0, value, v##_fma(by * (type)0.5, v##_fma(by, v##_fma(by, more[2], more[1]), more[0]), value));            \
+                }                                                                                                                                   \
+                memcpy(made + i * wide + c, &value, sizeof value);                                                                                  \
+            }                                                                                                                                       \
+        }                                                                                                                                           \
+    }                                                                                                                                               \
+    TESS_INLINE void every_##v(int how, bool ready, const bool once, const type *runs, const int32_t *at, int64_t each, const type *t, type *made,  \
+                               int64_t wide, int64_t count) {                                                                                       \
+        if (how == TESS_INTERPOLATE_NEAREST)                                                                                                        \
+            points_##v(TESS_INTERPOLATE_NEAREST, true, once, runs, at, each, t, made, wide, count);                                                 \
+        else if (how == TESS_INTERPOLATE_LINEAR && ready)                                                                                           \
+            points_##v(TESS_INTERPOLATE_LINEAR, true, once, runs, at, each, t, made, wide, count);                                                  \
+        else if (how == TESS_INTERPOLATE_LINEAR)                                                                                                    \
+            points_##v(TESS_INTERPOLATE_LINEAR, false, once, runs, at, each, t, made, wide, count);                                                 \
+        else if (ready)                                                                                                                             \
+            points_##v(TESS_INTERPOLATE_CUBIC, true, once, runs, at, each, t, made, wide, count);                                                   \
+        else                                                                                                                                        \
+            points_##v(TESS_INTERPOLATE_CUBIC, false, once, runs, at, each, t, made, wide, count);                                                  \
+    }                                                                                                                                               \
+    TESS_NOINLINE static void any_##v(int how, bool ready, const type *runs, const int32_t *at, int64_t each, const type *t, type *made,            \
+                                      int64_t wide, int64_t count) {                                                                                \
+        if (wide <= (int64_t)(sizeof(v) / sizeof(type)))                                                                                            \
+            every_##v(how, ready, true, runs, at, each, t, made, wide, count);                                                                      \
+        else                                                                                                                                        \
+            every_##v(how, ready, false, runs, at, each, t, made, wide, count);                                                                     \
     }
 POINTS(f32_4, float, int32_t)
 POINTS(f64_2, double, int64_t)
@@ -178,38 +187,40 @@ POINTS(f32_16, float, int32_t)
 POINTS(f64_8, double, int64_t)
 #endif
 
-static void points_f32(int how, bool ready, const float *runs, const int32_t *at, const float *t, float *made, int64_t wide, int64_t count) {
+static void points_f32(int how, bool ready, const float *runs, const int32_t *at, int64_t each, const float *t, float *made, int64_t wide,
+                       int64_t count) {
 #if defined(__AVX512F__)
     if (wide > 8) {
-        any_f32_16(how, ready, runs, at, t, made, wide, count);
+        any_f32_16(how, ready, runs, at, each, t, made, wide, count);
         return;
     }
 #endif
 #if defined(__FMA__)
     if (wide > 4) {
-        any_f32_8(how, ready, runs, at, t, made, wide, count);
+        any_f32_8(how, ready, runs, at, each, t, made, wide, count);
         return;
     }
 #endif
-    any_f32_4(how, ready, runs, at, t, made, wide, count);
+    any_f32_4(how, ready, runs, at, each, t, made, wide, count);
 }
-static void points_f64(int how, bool ready, const double *runs, const int32_t *at, const double *t, double *made, int64_t wide, int64_t count) {
+static void points_f64(int how, bool ready, const double *runs, const int32_t *at, int64_t each, const double *t, double *made, int64_t wide,
+                       int64_t count) {
 #if defined(__AVX512F__)
     if (wide > 4) {
-        any_f64_8(how, ready, runs, at, t, made, wide, count);
+        any_f64_8(how, ready, runs, at, each, t, made, wide, count);
         return;
     }
 #endif
 #if defined(__FMA__)
     if (wide > 2) {
-        any_f64_4(how, ready, runs, at, t, made, wide, count);
+        any_f64_4(how, ready, runs, at, each, t, made, wide, count);
         return;
     }
 #endif
-    any_f64_2(how, ready, runs, at, t, made, wide, count);
+    any_f64_2(how, ready, runs, at, each, t, made, wide, count);
 }
 
-/* For type f32 and f64: `place` finds the entries and fractions of a block, `prepare` makes the records of one outer position. */
+/* For type f32 and f64: `place` finds the entries and fractions of a block, `prepare` makes the records of one outer position, `convert` its line. */
 #define IN_TYPE(name, type, vector, bits, whole, up_to, greater, LANES)                                                                       \
     TESS_INLINE bool places_##name(const bool nearest, type limit, const type *x, int32_t *entry, type *t, int64_t count) {                   \
         const whole last = (whole){0} + (int32_t)limit;                                                                                       \
@@ -254,6 +265,21 @@ static void points_f64(int how, bool ready, const double *runs, const int32_t *a
                 b->odd[b->odds++] = (int16_t)i;                                                                                               \
             }                                                                                                                                 \
     }                                                                                                                                         \
+    static void convert_##name(const job *j, const char *table, type *line) {                                                                 \
+        const lookup_problem *problem = j->problem;                                                                                           \
+        const int64_t n = problem->n, wide = j->wide;                                                                                         \
+        type *first = line + BEFORE * wide, *end = first + n * wide;                                                                          \
+        if (j->run_of_table)                                                                                                                  \
+            j->load_table(first, table, j->from_step, n *wide);                                                                               \
+        else                                                                                                                                  \
+            for (int64_t k = 0; k < n; k++)                                                                                                   \
+                j->load_table(first + k * wide, table + k * problem->step, j->from_step, wide);                                               \
+        memcpy(line, first + tess_lookup_neighbour(problem, 0, -1) * wide, (size_t)wide * sizeof(type));                                      \
+        for (int by = 1; by <= AFTER; by++)                                                                                                   \
+            memcpy(end + (by - 1) * wide, first + tess_lookup_neighbour(problem, n - 1, by) * wide, (size_t)wide * sizeof(type));             \
+        for (int k = 0; k < BEHIND; k++)                                                                                                      \
+            end[AFTER * wide + k] = 0;                                                                                                        \
+    }                                                                                                                                         \
     static void prepare_##name(const job *j, const char *table, type *records) {                                                              \
         const lookup_problem *problem = j->problem;                                                                                           \
         const int64_t n = problem->n, wide = j->wide, each = wide * j->parts;                                                                 \
@@ -262,10 +288,6 @@ static void points_f64(int how, bool ready, const double *runs, const int32_t *a
             records[n * each + k] = 0;                                                                                                        \
         for (int64_t k = 0; k < n; k++) {                                                                                                     \
             type *to = records + k * each;                                                                                                    \
-            if (problem->interpolation == TESS_INTERPOLATE_NEAREST) {                                                                         \
-                j->load_table(to, table + k * problem->step, j->from_step, wide);                                                             \
-                continue;                                                                                                                     \
-            }                                                                                                                                 \
             for (int by = -1; by <= 2; by++)                                                                                                  \
                 if (by == 0 || by == 1 || problem->interpolation == TESS_INTERPOLATE_CUBIC)                                                   \
                     j->load_table(near + (by + 1) * wide, table + tess_lookup_neighbour(problem, k, by) * problem->step, j->from_step, wide); \
@@ -286,7 +308,7 @@ IN_TYPE(f32, float, v_f32, v_u32, v_i32, v_i32_up_to, v_u32_greater, TESS_F32_LA
 IN_TYPE(f64, double, v_f64, v_u64, h_i32, h_i32_up_to, v_u64_greater, TESS_F64_LANES)
 
 /* The neighbours of each point, in the compute type one behind the other. */
-static const void *neighbours(const job *j, block *b, const char *table, int64_t count) {
+static const char *neighbours(const job *j, block *b, const char *table, int64_t count) {
     const lookup_problem *problem = j->problem;
     const bool as_they_are = problem->from == problem->compute, wide_type = problem->compute == tess_f64;
     const int64_t slice = j->wide * j->from_size, bytes = slice * j->parts, size = wide_type ? 8 : 4;
@@ -325,7 +347,7 @@ static const void *neighbours(const job *j, block *b, const char *table, int64_t
 }
 
 /* Points of one segment, at most a block; false when one is an error. */
-static bool do_block(job *j, block *b, const lookup_segment *s, const char *table, const void *records, int64_t in_step, int64_t out_step) {
+static bool do_block(job *j, block *b, const lookup_segment *s, const char *table, const char *kept, int64_t in_step, int64_t out_step) {
     const lookup_problem *problem = j->problem;
     const bool wide_type = problem->compute == tess_f64;
     const int64_t size = wide_type ? 8 : 4, slice = j->wide * problem->size;
@@ -340,12 +362,17 @@ static bool do_block(job *j, block *b, const lookup_segment *s, const char *tabl
         tess_lookup_note(&j->first_bad, s->position + b->bad);
         return false;
     }
-    const void *runs = j->prepared ? records : neighbours(j, b, table, s->count);
-    const int32_t *at = j->prepared ? b->entry : NULL;
+    const char *runs = j->source == NEIGHBOURS ? neighbours(j, b, table, s->count) : kept;
+    if (j->source == LINE && problem->interpolation != TESS_INTERPOLATE_CUBIC)
+        runs += BEFORE * j->wide * size;
+    const int32_t *at = j->source == NEIGHBOURS ? NULL : b->entry;
+    const int64_t each = j->source == LINE ? j->wide : j->wide * j->parts;
     if (wide_type)
-        points_f64(problem->interpolation, j->prepared, runs, at, b->t.f64, b->made.f64, j->wide, s->count);
+        points_f64(problem->interpolation, j->source == RECORDS, (const double *)(const void *)runs, at, each, b->t.f64, b->made.f64, j->wide,
+                   s->count);
     else
-        points_f32(problem->interpolation, j->prepared, runs, at, b->t.f32, b->made.f32, j->wide, s->count);
+        points_f32(problem->interpolation, j->source == RECORDS, (const float *)(const void *)runs, at, each, b->t.f32, b->made.f32, j->wide,
+                   s->count);
     char *made = wide_type ? (char *)b->made.f64 : (char *)b->made.f32;
     for (int k = 0; k < b->odds; k++)
         for (int64_t c = 0; c < j->wide; c++)
@@ -368,8 +395,8 @@ static bool do_block(job *j, block *b, const lookup_segment *s, const char *tabl
 static void task(void *argument, int64_t begin, int64_t end, int worker) {
     job *j = argument;
     const lookup_problem *problem = j->problem;
-    held *mine = j->prepared ? (held *)(void *)((char *)j->run->workspace + worker * j->each) : NULL;
-    void *records = mine ? mine + 1 : NULL;
+    held *mine = j->source == NEIGHBOURS ? NULL : (held *)(void *)((char *)j->run->workspace + worker * j->each);
+    void *numbers = mine ? mine + 1 : NULL;
     lookup_walk walk;
     lookup_segment s;
     block b;
@@ -378,11 +405,11 @@ static void task(void *argument, int64_t begin, int64_t end, int worker) {
         if (mine && mine->number != item / problem->at.count) {
             mine->number = item / problem->at.count;
             if (problem->compute == tess_f64)
-                prepare_f64(j, s.table, records);
+                (j->source == LINE ? convert_f64 : prepare_f64)(j, s.table, numbers);
             else
-                prepare_f32(j, s.table, records);
+                (j->source == LINE ? convert_f32 : prepare_f32)(j, s.table, numbers);
         }
-        if (!do_block(j, &b, &s, s.table, records, walk.in_step, walk.out_step))
+        if (!do_block(j, &b, &s, s.table, numbers, walk.in_step, walk.out_step))
             return;
     }
 }
@@ -394,17 +421,17 @@ tess_status TESS_ISA_NAME(tess_lookup_interpolate_records)(const tess_problem *b
     j.from_size = (int64_t)tess_type_size(problem->from);
     j.from_step = inner->ndim ? inner->stride[LOOKUP_FROM][0] : j.from_size;
     j.out_step = inner->ndim ? inner->stride[LOOKUP_OUT][0] : problem->size;
-    j.prepared = prepares(problem);
-    j.block = tess_min64(BLOCK, ROOM / (j.wide * (j.prepared ? 1 : j.parts)));
+    j.source = source_of(problem);
+    j.block = tess_min64(BLOCK, ROOM / (j.wide * (j.source == NEIGHBOURS ? j.parts : 1)));
     j.run_of_table = j.from_step == j.from_size && problem->step == j.wide * j.from_size && problem->n >= j.parts;
     j.dense = j.out_step == problem->size;
     j.load_index = tess_loader(run->slot, problem->index.type, problem->compute);
     j.load_table = tess_loader(run->slot, problem->from, problem->compute);
     j.store = tess_storer(run->slot, problem->compute, problem->to);
     int64_t grain = tess_max64(1, 16384 / j.wide);
-    if (j.prepared) {
+    if (j.source != NEIGHBOURS) {
         j.each = held_bytes(problem);
-        grain = tess_max64(grain, 4 * problem->n); /* preparing costs little beside the points of a piece */
+        grain = tess_max64(grain, (j.source == LINE ? 1 : MANY) * problem->n); /* preparing costs little beside the points of a piece */
         for (int worker = 0; worker < run->threads; worker++)
             ((held *)(void *)((char *)run->workspace + worker * j.each))->number = -1;
     }

@@ -17,9 +17,16 @@ typedef struct shape {
     bool whole;                               /* a slice is a vector */
 } shape;
 
+/* Entries that lie in a record as they are. */
+static bool is_raw(const lookup_problem *p) {
+    const tess_type from = p->from;
+    return p->interpolation == TESS_INTERPOLATE_LINEAR && !tess_is_bool(from) && !tess_is_complex(from) && tess_type_size(from) <= 2;
+}
+static int64_t record_size(const lookup_problem *p) { return is_raw(p) ? 2 * (int64_t)tess_type_size(p->from) : tess_lookup_gpu_record_size(p); }
+
 /* As the kernel has it. */
 static shape shape_of(const lookup_problem *p) {
-    const int64_t wide = p->inner.count, record = wide * tess_lookup_gpu_record_size(p);
+    const int64_t wide = p->inner.count, record = wide * record_size(p);
     shape s = {.wide = wide, .bytes = wide * p->size, .vector = 16};
     s.pitch = record > 8 ? tess_ceil_div(record, 16) * 16 : record > 4 ? 8 : record > 2 ? 4 : record;
     s.read = tess_min64(s.pitch, 16);
@@ -62,8 +69,7 @@ bool tess_lookup_gpu_prepared_slices_pay(const tess_problem *base, const char **
 static void lay_prepared_slices(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const lookup_problem *p = (const lookup_problem *)base;
     const shape s = shape_of(p);
-    const int64_t lines = p->outer.count, items = p->n * lines * (s.pitch / tess_lookup_gpu_record_size(p)),
-                  blocks = tess_ceil_div(p->at.count, POINTS);
+    const int64_t lines = p->outer.count, items = p->n * lines * (s.pitch / record_size(p)), blocks = tess_ceil_div(p->at.count, POINTS);
     const int64_t table[] = {p->n, p->step, p->inner.stride[LOOKUP_FROM][0], p->outer.ndim ? p->outer.stride[LOOKUP_FROM][0] : 0, lines};
     const int64_t points[] = {p->at.count, blocks, p->outer.ndim ? p->outer.stride[LOOKUP_OUT][0] : 0, p->n * s.pitch};
     (void)device;
@@ -71,6 +77,7 @@ static void lay_prepared_slices(const tess_problem *base, const tess_gpu_device 
     tess_gpu_option(layout, "-DEACH=%d", (int)s.wide);
     tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);
     tess_gpu_option(layout, "-DPARTS=%d", p->parts);
+    tess_gpu_option(layout, "-DRAW=%d", is_raw(p));
     tess_gpu_option(layout, "-DVECTOR=%d", (int)s.vector);
     tess_gpu_option(layout, "-DGROUPS=%d", GROUPS);
     tess_gpu_option(layout, "-DTHREADS=%d", THREADS);
@@ -95,7 +102,7 @@ static void lay_prepared_slices(const tess_problem *base, const tess_gpu_device 
 void tess_lookup_gpu_predict_prepared_slices(const tess_problem *base, tess_gpu_prediction *out) {
     const lookup_problem *p = (const lookup_problem *)base;
     const shape s = shape_of(p);
-    const int64_t lines = p->outer.count, count = p->at.count, record = tess_lookup_gpu_record_size(p), items = p->n * lines * (s.pitch / record),
+    const int64_t lines = p->outer.count, count = p->at.count, record = record_size(p), items = p->n * lines * (s.pitch / record),
                   width = s.whole ? s.bytes : s.vector, turns = s.whole ? GROUPS : tess_ceil_div(GROUPS * s.bytes, s.vector);
     const double warps = (double)(tess_ceil_div(count, 32 * GROUPS) * lines);
     int64_t address[32];

@@ -6,11 +6,17 @@
 // 16 bytes, and has the slice. Slices of 2, 4, 8 or 16 bytes go out as they are; others are laid down in shared memory, from where the warp writes its
 // points in order by vectors of -DVECTOR bytes. What lies outside is seen to at the end.
 //
+// -DRAW=1, LINEAR between entries of 1 or 2 bytes: a record is the entry and the next one as they lie, so that all of a small slice's is one read from few lines of the first-level
+// cache. What binds is the number of lines that the lanes of a request meet there, not what they then compute.
+//
 // -DEACH elements of a slice, of -DSIZE bytes, -DPARTS=2: halves of complex elements. -DGROUPS points a thread, 32 apart; -DTHREADS a block; -DLINES as in gpu_lines.cuh.
 #include "ops/lookup/gpu_place.cuh"
 
 #if METHOD == NEAREST
 typedef to_type prepared_entry;
+#elif RAW
+typedef bits_of<2 * sizeof(from_type)>::type prepared_entry; // the next one above; integers with a sign are 2^7 or 2^15 more
+const unsigned BIAS = FROM == T_I8 ? 1u << 7 : FROM == T_I16 ? 1u << 15 : 0;
 #else
 typedef record prepared_entry;
 #endif
@@ -26,6 +32,7 @@ const int SLOTS = PITCH / sizeof(prepared_entry); // the last element fills what
 union slice_records {
     words<READ> all[PITCH / READ];
     prepared_entry part[EACH];
+    unsigned word[PITCH < 4 ? 1 : PITCH / 4];
 };
 union slice {
     bits_of<WHOLE ? BYTES : 1>::type all;
@@ -45,14 +52,41 @@ extern "C" __global__ void __launch_bounds__(256) prepare(const char *table, cha
     prepared_entry *to = (prepared_entry *)records + item;
 #if METHOD == NEAREST
     *to = result_of(entry_value(line, entry % p.n, p.step));
+#elif RAW
+    typedef bits_of<sizeof(from_type)>::type bits;
+    const unsigned here = *(const bits *)(line + entry % p.n * p.step) ^ BIAS, next = *(const bits *)(line + neighbour(entry % p.n, 1, p.n) * p.step) ^ BIAS;
+    *to = (prepared_entry)(here | next << 8 * sizeof(bits));
 #else
     *to = record_at(line, entry % p.n, p.n, p.step);
 #endif
 }
 
+#if RAW
+// A number at byte `at` of a record's words. An integer below 2^16 becomes a float, and BASE more, by being its last bits.
+#if FROM >= T_F16
+const real BASE = 0;
+#else
+const real BASE = (COMPUTE == T_F64 ? (real)0x1p52 : (real)0x1p23) + BIAS;
+#endif
+__device__ __forceinline__ real number_at(const slice_records &r, int at) {
+    const unsigned word = r.word[at / 4];
+#if FROM >= T_F16
+    return load_as<real, FROM>((from_type)(word >> at % 4 * 8));
+#elif COMPUTE == T_F64
+    return __hiloint2double(0x43300000, (int)__byte_perm(word, 0, sizeof(from_type) == 1 ? 0x4440 + at % 4 : at % 4 ? 0x4432 : 0x4410));
+#else
+    return __uint_as_float(__byte_perm(word, 0x4b000000, sizeof(from_type) == 1 ? 0x7440 + at % 4 : at % 4 ? 0x7432 : 0x7410));
+#endif
+}
+#endif
+
 __device__ __forceinline__ to_type element_of(const slice_records &r, int c, const point &x) {
 #if METHOD == NEAREST
     return r.part[c];
+#elif RAW
+    const int at = 2 * c * (int)sizeof(from_type);
+    const real here = number_at(r, at), next = number_at(r, at + (int)sizeof(from_type)), first = here - BASE, beyond = fused(x.t, next - here, first);
+    return result_of(FROM >= T_F16 && x.t == 0 ? first : beyond); // an infinity takes its neighbour along
 #else
     return result_of(value_at(r.part[c], x.t));
 #endif

@@ -470,20 +470,23 @@ static void slices_at_coordinates(void **state) {
     static const struct {
         tess_type table, index, out;
         int64_t width;
-    } kinds[] = {{tess_u8, tess_f16, tess_u8, 3},     {tess_f32, tess_f32, tess_f32, 3},  {tess_u8, tess_f64, tess_u8, 4},
-                 {tess_f16, tess_f32, tess_f16, 7},   {tess_f32, tess_f32, tess_f32, 2},  {tess_c64, tess_f32, tess_c64, 1},
-                 {tess_f64, tess_f32, tess_f64, 8},   {tess_i16, tess_bf16, tess_f32, 5}, {tess_u8, tess_f32, tess_u8, 16},
-                 {tess_c128, tess_f64, tess_c128, 2}, {tess_f32, tess_f32, tess_c128, 3}, {tess_i8, tess_f32, tess_bool, 2}};
+    } kinds[] = {{tess_u8, tess_f16, tess_u8, 3},     {tess_f32, tess_f32, tess_f32, 3},   {tess_u8, tess_f64, tess_u8, 4},
+                 {tess_f16, tess_f32, tess_f16, 7},   {tess_f32, tess_f32, tess_f32, 2},   {tess_c64, tess_f32, tess_c64, 1},
+                 {tess_f64, tess_f32, tess_f64, 8},   {tess_i16, tess_bf16, tess_f32, 5},  {tess_u8, tess_f32, tess_u8, 16},
+                 {tess_c128, tess_f64, tess_c128, 2}, {tess_f32, tess_f32, tess_c128, 3},  {tess_i8, tess_f32, tess_bool, 2},
+                 {tess_u16, tess_f32, tess_u16, 3},   {tess_bf16, tess_f32, tess_bf16, 4}, {tess_i8, tess_f64, tess_i8, 6},
+                 {tess_i16, tess_f64, tess_u16, 2}};
+    enum { KINDS = TESS_COUNT(kinds) };
     static const int64_t counts[] = {1, 31, 130, 600, 1025};
-    for (int round = 0; round < 48; round++) {
+    for (int round = 0; round < 3 * KINDS; round++) { /* each kind by each method */
         hostile_array table, index, out;
-        const int kind = round % 12, lines = round / 12 % 2;
-        const int64_t width = kinds[kind].width, n = hostile_between(&random, 1, round % 5 ? 60 : 3), count = counts[(round + round / 12) % 5];
+        const int kind = round % KINDS, lines = round / KINDS % 2;
+        const int64_t width = kinds[kind].width, n = hostile_between(&random, 1, round % 5 ? 60 : 3), count = counts[(round + round / KINDS) % 5];
         const int64_t table_shape[] = {2, n, width + round % 2}, out_shape[] = {2, count, width};
-        tess_lookup_options options = {.outside = (tess_outside)((round + round / 12) % 4),
+        tess_lookup_options options = {.outside = (tess_outside)((round + round / KINDS) % 4),
                                        .fill = -3.25,
                                        .axis = lines,
-                                       .interpolation = (tess_interpolation)(1 + (round + round / 12) % 3)};
+                                       .interpolation = (tess_interpolation)(1 + (kind + round / KINDS) % 3)};
         hostile_make(&table, &random, kinds[kind].table, 2 + lines, table_shape + !lines, HOSTILE_COMPACT);
         hostile_make(&index, &random, kinds[kind].index, 1, &count, HOSTILE_COMPACT);
         hostile_make(&out, &random, kinds[kind].out, 2 + lines, out_shape + !lines, HOSTILE_COMPACT);

@@ -318,14 +318,16 @@ tess_status tess_reduce_columns(const tess_problem *problem, const tess_run *giv
         const reduce_eight_kernels *eight = kernels->eight;
         if (neighbours && p->kind == REDUCE_SUM)
             job.eight = reduce_adds_wide(p) ? eight->wide[p->in.type] : reduce_adds_direct(p) ? eight->sums[p->map][p->in.type] : NULL;
+        if (neighbours && p->kind == REDUCE_PROD && p->in.type == p->acc)
+            job.eight = eight->products[p->in.type];
         if (neighbours && p->kind == REDUCE_VAR && eight->apart[p->in.type]) {
             job.eight = eight->wide[p->in.type];
             job.apart = eight->apart[p->in.type];
         }
-        if (!job.eight && columns_is_tree(p) && p->kind != REDUCE_PROD && !tess_is_complex(p->in.type)) {
+        if (!job.eight && columns_is_tree(p) && !tess_is_complex(p->in.type)) {
             job.staged = true;
             job.asks = comes_from_memory(p, job.stride);
-            job.eight = eight->sums[REDUCE_PLAIN][p->acc];
+            job.eight = p->kind == REDUCE_PROD ? eight->products[p->acc] : eight->sums[REDUCE_PLAIN][p->acc];
             job.apart = eight->apart[tess_f64];
         }
     }

@@ -103,8 +103,9 @@ TESS_INLINE void *columns_stack_row(const reduce_columns_worker *w, int64_t leve
     return w->stack + (size_t)(level * columns_stack_step(w)) * tess_type_size(w->job->p->acc);
 }
 
-/* columns_fold.c: elements begin .. end-1 of the block's columns. */
+/* columns_fold.c: elements begin .. end-1 of the block's columns; a row of what changes no sum, or no product (type: f32 or f64). */
 void tess_reduce_columns_fold(reduce_columns_worker *w, int64_t begin, int64_t end);
+void tess_reduce_columns_identity(const reduce_problem *p, char *row, tess_type type, int64_t n);
 
 /* columns_streams.c: bytes of a thread's workspace, 0 where leaves are not read so; whether the leaf of n is; its sum to row `level`. */
 size_t tess_reduce_streams_size(const reduce_problem *p, int64_t block);

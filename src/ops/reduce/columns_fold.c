@@ -114,7 +114,19 @@ static void eight_rows(const reduce_columns_worker *w, int place, int lanes, int
         }
 }
 
-/* The tree over a leaf's lanes, into row `level` of the stack. As fold_lanes, but that lanes without elements take part with +0, which changes no sum. */
+void tess_reduce_columns_identity(const reduce_problem *p, char *row, tess_type type, int64_t n) {
+    const float one = 1;
+    const double wide = 1;
+    const int64_t size = (int64_t)tess_type_size(type);
+    if (p->kind != REDUCE_PROD)
+        memset(row, 0, (size_t)(n * size));
+    else
+        for (int64_t i = 0; i < n; i++)
+            memcpy(row + i * size, type == tess_f32 ? (const void *)&one : &wide, (size_t)size);
+}
+
+/* The tree over a leaf's lanes, into row `level` of the stack. As fold_lanes, but that lanes without elements take part with +0, which changes no sum, or with 1, which changes no
+ * product. */
 static void fold_eights(const reduce_columns_worker *w, int64_t n, int64_t level, bool squares) {
     const reduce_columns *job = w->job;
     const reduce_eight eight = squares ? job->apart : job->eight;
@@ -123,8 +135,8 @@ static void fold_eights(const reduce_columns_worker *w, int64_t n, int64_t level
     const char *row[2][REDUCE_EIGHT];
     int64_t depth = level;
     int turn = 0;
-    if (n % all != 0 || rows % each != 0)
-        memset(w->mapped, 0, (size_t)(w->n * job->p->in.itemsize));
+    if (!job->staged && (n % all != 0 || rows % each != 0))
+        tess_reduce_columns_identity(job->p, w->mapped, job->p->in.type, w->n);
     eight_rows(w, 0, lanes, 0, n, w->mapped, row[0]);
     for (int place = 0; place < all; place += lanes, depth++) {
         const int merges = reduce_merges_after(place / lanes);

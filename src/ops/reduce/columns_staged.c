@@ -36,8 +36,8 @@ void tess_reduce_eight_staged(const reduce_columns_worker *w, reduce_eight eight
         for (int k = 0; k < REDUCE_EIGHT; k++) {
             for (int64_t line = 0; job->asks && line < n * stride && next[k] != w->mapped; line += 64)
                 near ? tess_prefetch_l1(next[k] + c * stride + line) : tess_prefetch_l2(next[k] + c * stride + line);
-            if (row[k] == w->mapped) /* no such row: +0 */
-                memset(staged[k], 0, (size_t)(n * wide));
+            if (row[k] == w->mapped) /* no such row */
+                tess_reduce_columns_identity(job->p, staged[k], job->p->acc, n);
             else
                 stage(job, row[k] + c * stride, n, staged[k]);
         }

@@ -184,7 +184,7 @@ enum { REDUCE_EIGHT = 8 };
 typedef void (*reduce_eight)(void *acc, int64_t step, int merges, const char *const *row, const char *const *next, int lanes, bool more, int64_t n,
                              const double *mean);
 typedef struct reduce_eight_kernels {
-    reduce_eight sums[REDUCE_MAPS][TESS_TYPES], wide[TESS_TYPES], apart[TESS_TYPES];
+    reduce_eight sums[REDUCE_MAPS][TESS_TYPES], products[TESS_TYPES], wide[TESS_TYPES], apart[TESS_TYPES];
 } reduce_eight_kernels;
 
 /* sums[c] becomes, of REDUCE_STREAMS rows of n columns, the tree over element c of `lanes` lanes (1, 2, 4, 8), REDUCE_STREAMS / lanes rows each (cpu_streams.c). By the
@@ -331,10 +331,10 @@ TESS_INLINE bool reduce_turns(const reduce_problem *p) {
     return p->kept > 0 && !p->offsets && reduce_is_run(p) && p->k <= REDUCE_LANES && p->in.itemsize <= 8 && !tess_is_complex(p->in.type);
 }
 
-/* A few planes, whose elements side by side are terms of outputs side by side. */
+/* A few planes, whose elements side by side are terms of outputs side by side. Runs of one element that follow each other are a plane, too. */
 TESS_INLINE bool reduce_has_planes(const reduce_problem *p) {
     return p->kept > 0 && !p->offsets && p->rank == 1 && p->k <= REDUCE_LANES && p->in.itemsize <= 8 && !tess_is_complex(p->in.type) &&
-           p->kept_stride[0][p->kept - 1] == p->in.itemsize && !reduce_is_run(p);
+           p->kept_stride[0][p->kept - 1] == p->in.itemsize && (p->k == 1 || !reduce_is_run(p));
 }
 
 /* ... that are finished where their terms lie, results being of the elements' type (short_across.h). */
@@ -345,7 +345,7 @@ TESS_INLINE bool reduce_goes_across(const reduce_problem *p) {
     if (p->operation == TESS_MIN || p->operation == TESS_MAX)
         return p->kept_size[p->kept - 1] * p->in.itemsize >= 64 && !tess_is_bool(in) && in != tess_f16 && in != tess_bf16;
     return (p->operation == TESS_SUM || p->operation == TESS_MEAN) && (in == tess_f32 || in == tess_f64) && p->acc == in && p->result == in &&
-           p->k <= 64 && p->k <= 64 && p->kept_size[p->kept - 1] * p->in.itemsize >= 64;
+           p->k <= 64 && p->kept_size[p->kept - 1] * p->in.itemsize >= 64;
 }
 
 /* Elements along the reduced axes for task number t = output * segments + segment, and the first one's number along the segmented axis. */

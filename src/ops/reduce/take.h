@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * take.h - how elements join a vector of sums as they are read: converted, made positive, squared, or as squares of distances. Included by the cpu_*.c files
- * that sum. */
+ * take.h - how elements join a vector of sums as they are read: converted, made positive, squared, or as squares of distances; and one of products. Included by
+ * the cpu_*.c files that sum. */
 #ifndef TESS_OPS_REDUCE_TAKE_H
 #define TESS_OPS_REDUCE_TAKE_H
 
@@ -24,6 +24,8 @@ TESS_INLINE v_f32 take_abs_f32(v_f32 a, const char *p) { return a + f32_abs(v_f3
 TESS_INLINE v_f32 take_abs_f16(v_f32 a, const char *p) { return a + f32_abs(v_f32_of_f16(p)); }
 TESS_INLINE v_f32 take_abs_bf16(v_f32 a, const char *p) { return a + f32_abs(v_f32_of_bf16(p)); }
 TESS_INLINE v_f64 take_f64(v_f64 a, const char *p) { return a + v_f64_load(p); }
+TESS_INLINE v_f32 take_times_f32(v_f32 a, const char *p) { return a * v_f32_load(p); }
+TESS_INLINE v_f64 take_times_f64(v_f64 a, const char *p) { return a * v_f64_load(p); }
 TESS_INLINE v_f64 take_abs_f64(v_f64 a, const char *p) { return a + f64_abs(v_f64_load(p)); }
 TESS_INLINE v_f64 take_wide_f16(v_f64 a, const char *p) { return a + v_f64_of_f16(p); }
 TESS_INLINE v_f64 take_wide_f32(v_f64 a, const char *p) { return a + v_f64_of_f32(p); }

@@ -85,46 +85,50 @@ static void rows_anywhere(void **state) {
     }
 }
 
-/* Eight rows that end with the page, or nearly, of n columns each, and what they give: lanes are added row by row and halve as neighbours, and rows below are added to
+/* Eight rows that end with the page, or nearly, of n columns each, and their sums or products: lanes are joined row by row and halve as neighbours, and rows below are added to
  * that from the nearest on. What the stack has elsewhere stays. */
-#define EIGHT(type, of)                                                                                                                  \
-    static void eight_##of(reduce_eight got_by, int64_t n, int from_end, int lanes, bool more, int merges, uint64_t *random) {           \
-        static type expected[MOST_MERGES + 1][MOST_COLUMNS], got[MOST_MERGES + 1][MOST_COLUMNS];                                         \
-        const char *row[REDUCE_EIGHT], *next[REDUCE_EIGHT];                                                                              \
-        char *rows = room_end - from_end - REDUCE_EIGHT * n * (int64_t)sizeof(type);                                                     \
-        for (int64_t i = 0; i < REDUCE_EIGHT * n; i++)                                                                                   \
-            put(rows + i * (int64_t)sizeof(type), tess_##of, random);                                                                    \
-        for (int k = 0; k < REDUCE_EIGHT; k++)                                                                                           \
-            next[k] = row[k] = rows + (5 * k + 3) % REDUCE_EIGHT * n * (int64_t)sizeof(type);                                            \
-        for (int64_t c = 0; c < n; c++) {                                                                                                \
-            type sum[REDUCE_EIGHT] = {0};                                                                                                \
-            for (int level = 0; level <= MOST_MERGES; level++) {                                                                         \
-                put((char *)&got[level][c], tess_##of, random);                                                                          \
-                expected[level][c] = got[level][c];                                                                                      \
-            }                                                                                                                            \
-            if (more)                                                                                                                    \
-                sum[0] = got[MOST_MERGES][c];                                                                                            \
-            for (int k = 0; k < REDUCE_EIGHT; k++) {                                                                                     \
-                type x;                                                                                                                  \
-                memcpy(&x, row[k] + c * (int64_t)sizeof x, sizeof x);                                                                    \
-                sum[k * lanes / REDUCE_EIGHT] += x;                                                                                      \
-            }                                                                                                                            \
-            for (int w = 1; w < lanes; w *= 2)                                                                                           \
-                for (int k = 0; k < lanes; k += 2 * w)                                                                                   \
-                    sum[k] += sum[k + w];                                                                                                \
-            for (int k = 1; k <= merges; k++)                                                                                            \
-                sum[0] += got[MOST_MERGES - k][c];                                                                                       \
-            expected[MOST_MERGES - merges][c] = sum[0];                                                                                  \
-        }                                                                                                                                \
-        got_by(got[MOST_MERGES], MOST_COLUMNS, merges, row, next, lanes, more, n, NULL);                                                 \
-        for (int level = 0; level <= MOST_MERGES; level++)                                                                               \
-            if (memcmp(expected[level], got[level], (size_t)n * sizeof(type)) != 0)                                                      \
-                fail_msg("%s: %d columns, %d lanes%s, %d merges, %d bytes before a page's end, row %d of the stack", #of, (int)n, lanes, \
-                         more ? " on top" : "", merges, from_end, level);                                                                \
+#define EIGHT(name, type, of, START, JOIN)                                                                                                 \
+    static void eight_##name(reduce_eight got_by, int64_t n, int from_end, int lanes, bool more, int merges, uint64_t *random) {           \
+        static type expected[MOST_MERGES + 1][MOST_COLUMNS], got[MOST_MERGES + 1][MOST_COLUMNS];                                           \
+        const char *row[REDUCE_EIGHT], *next[REDUCE_EIGHT];                                                                                \
+        char *rows = room_end - from_end - REDUCE_EIGHT * n * (int64_t)sizeof(type);                                                       \
+        for (int64_t i = 0; i < REDUCE_EIGHT * n; i++)                                                                                     \
+            put(rows + i * (int64_t)sizeof(type), tess_##of, random);                                                                      \
+        for (int k = 0; k < REDUCE_EIGHT; k++)                                                                                             \
+            next[k] = row[k] = rows + (5 * k + 3) % REDUCE_EIGHT * n * (int64_t)sizeof(type);                                              \
+        for (int64_t c = 0; c < n; c++) {                                                                                                  \
+            type sum[REDUCE_EIGHT];                                                                                                        \
+            for (int level = 0; level <= MOST_MERGES; level++) {                                                                           \
+                put((char *)&got[level][c], tess_##of, random);                                                                            \
+                expected[level][c] = got[level][c];                                                                                        \
+            }                                                                                                                              \
+            for (int k = 0; k < REDUCE_EIGHT; k++)                                                                                         \
+                sum[k] = START;                                                                                                            \
+            if (more)                                                                                                                      \
+                sum[0] = got[MOST_MERGES][c];                                                                                              \
+            for (int k = 0; k < REDUCE_EIGHT; k++) {                                                                                       \
+                type x;                                                                                                                    \
+                memcpy(&x, row[k] + c * (int64_t)sizeof x, sizeof x);                                                                      \
+                sum[k * lanes / REDUCE_EIGHT] = sum[k * lanes / REDUCE_EIGHT] JOIN x;                                                      \
+            }                                                                                                                              \
+            for (int w = 1; w < lanes; w *= 2)                                                                                             \
+                for (int k = 0; k < lanes; k += 2 * w)                                                                                     \
+                    sum[k] = sum[k] JOIN sum[k + w];                                                                                       \
+            for (int k = 1; k <= merges; k++)                                                                                              \
+                sum[0] = got[MOST_MERGES - k][c] JOIN sum[0];                                                                              \
+            expected[MOST_MERGES - merges][c] = sum[0];                                                                                    \
+        }                                                                                                                                  \
+        got_by(got[MOST_MERGES], MOST_COLUMNS, merges, row, next, lanes, more, n, NULL);                                                   \
+        for (int level = 0; level <= MOST_MERGES; level++)                                                                                 \
+            if (memcmp(expected[level], got[level], (size_t)n * sizeof(type)) != 0)                                                        \
+                fail_msg("%s: %d columns, %d lanes%s, %d merges, %d bytes before a page's end, row %d of the stack", #name, (int)n, lanes, \
+                         more ? " on top" : "", merges, from_end, level);                                                                  \
     }
 enum { MOST_COLUMNS = 1100, MOST_MERGES = 3 };
-EIGHT(float, f32)
-EIGHT(double, f64)
+EIGHT(sums_f32, float, f32, 0, +)
+EIGHT(sums_f64, double, f64, 0, +)
+EIGHT(products_f32, float, f32, 1, *)
+EIGHT(products_f64, double, f64, 1, *)
 
 static void eight_rows_anywhere(void **state) {
     static const tess_isa isas[] = {TESS_ISA_BASELINE, TESS_ISA_AVX2, TESS_ISA_AVX512, TESS_ISA_NEON};
@@ -142,8 +146,10 @@ static void eight_rows_anywhere(void **state) {
             for (int from_end = 0; from_end < 64; from_end += 13)
                 for (int lanes = 1, more = 1; lanes <= REDUCE_EIGHT; lanes *= 2 - more, more = 0) {
                     const int merges = (width + from_end / 13) % (MOST_MERGES + 1);
-                    eight_f32(eight->sums[REDUCE_PLAIN][tess_f32], widths[width], from_end, lanes, more, merges, &random);
-                    eight_f64(eight->sums[REDUCE_PLAIN][tess_f64], widths[width], from_end, lanes, more, merges, &random);
+                    eight_sums_f32(eight->sums[REDUCE_PLAIN][tess_f32], widths[width], from_end, lanes, more, merges, &random);
+                    eight_sums_f64(eight->sums[REDUCE_PLAIN][tess_f64], widths[width], from_end, lanes, more, merges, &random);
+                    eight_products_f32(eight->products[tess_f32], widths[width], from_end, lanes, more, merges, &random);
+                    eight_products_f64(eight->products[tess_f64], widths[width], from_end, lanes, more, merges, &random);
                 }
         tess_close(context);
     }

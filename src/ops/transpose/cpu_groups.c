@@ -199,15 +199,17 @@ static void join_past(const void *argument, const char *restrict in, char *restr
     }
 }
 
+/* Rows of a result that are too short leave most of their lines to be filled up one by one, at both ends (16 MiB in such rows, Zen 4; notes-cpu.md). */
 tess_status TESS_ISA_NAME(tess_transpose_groups)(const tess_problem *base, const tess_run *run) {
-    enum { BLOCK = 1 << 13 };
+    enum { BLOCK = 1 << 13, LEAST_SPLIT = 1024, LEAST_JOINED = 1536 };
     const transpose_problem *problem = (const transpose_problem *)base;
     const int64_t size = problem->size;
-    const bool large = problem->base.bytes / 2 >= TRANSPOSE_LARGE;
     transpose_plane plane;
     groups g;
     tess_transpose_plane_of(&plane, problem, false);
     const bool splits = tess_transpose_splits(problem, &plane);
+    const bool large = problem->base.bytes / 2 >= TRANSPOSE_LARGE &&
+                       (splits ? plane.q_size * size >= LEAST_SPLIT : plane.p_size * plane.q_size * size >= LEAST_JOINED);
     const int64_t count = splits ? plane.p_size : plane.q_size, length = (large ? PIECES * stage_of(count) : BLOCK) / size;
     prepare(&g, !splits, count, size, splits ? plane.p_out : plane.q_in, problem->in.count / count * size);
     if (splits)
