@@ -298,7 +298,8 @@ static void lookups(void) {
                   {tess_f32, tess_i32, 3, 30000, 561403, 0, "f32 tables of 30000 by i32"},
                   {tess_i8, tess_f32, 16, 4398, 2000001, TESS_INTERPOLATE_CUBIC, "i8 tables cubic"},
                   {tess_f16, tess_f64, 7, 70, 4571429, TESS_INTERPOLATE_LINEAR, "f16 tables linear by f64"},
-                  {tess_f64, tess_f32, 187, 3, 342245, TESS_INTERPOLATE_CUBIC, "f64 tables cubic"}};
+                  {tess_f64, tess_f32, 187, 3, 342245, TESS_INTERPOLATE_CUBIC, "f64 tables cubic"},
+                  {tess_f32, tess_f32, 16384, 1920, 1280, TESS_INTERPOLATE_LINEAR, "f32 lines linear"}};
     for (int i = 0; i < TESS_COUNT(beside); i++) {
         int64_t from[] = {beside[i].lines, beside[i].n}, to[] = {beside[i].lines, beside[i].count};
         const tess_lookup_options options = {.struct_size = sizeof options, .axis = 1, .interpolation = beside[i].interpolation};
@@ -310,7 +311,9 @@ static void lookups(void) {
         int64_t lines, n, width, count;
         tess_interpolation interpolation;
         const char *words;
-    } resized[] = {{tess_u8, tess_f32, 16, 1080, 5760, 720, TESS_INTERPOLATE_LINEAR, "rows of u8 pictures linear"},
+    } resized[] = {{tess_u8, tess_f32, 16384, 1920, 3, 1280, TESS_INTERPOLATE_LINEAR, "lines of 3 u8 linear"},
+                   {tess_f64, tess_f64, 1024, 1000, 16, 500, TESS_INTERPOLATE_CUBIC, "lines of 16 f64 cubic"},
+                   {tess_u8, tess_f32, 16, 1080, 5760, 720, TESS_INTERPOLATE_LINEAR, "rows of u8 pictures linear"},
                    {tess_u8, tess_f32, 921, 104, 667, 104, TESS_INTERPOLATE_LINEAR, "slices of 667 u8 linear"},
                    {tess_f32, tess_f32, 1, 613, 25, 2560000, TESS_INTERPOLATE_CUBIC, "slices of 25 f32 cubic"},
                    {tess_f64, tess_f64, 1, 1024, 64, 65536, TESS_INTERPOLATE_CUBIC, "slices of 64 f64 cubic"}};

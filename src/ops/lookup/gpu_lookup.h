@@ -7,7 +7,7 @@
 #include "gpu/row.h"
 #include "ops/lookup/lookup.h"
 
-enum { LOOKUP_GPU_ROWS = 14 + 4, LOOKUP_GPU_THREADS = 256, LOOKUP_GPU_LINE_THREADS = 128 };
+enum { LOOKUP_GPU_ROWS = 15 + 4, LOOKUP_GPU_THREADS = 256, LOOKUP_GPU_LINE_THREADS = 128 };
 extern const tess_strategy tess_lookup_gpu_rows[LOOKUP_GPU_ROWS];
 
 #define LOOKUP_KERNEL_TEXT(file)                        \
@@ -90,6 +90,9 @@ extern const tess_gpu_row tess_lookup_gpu_shared_lines;
 bool tess_lookup_gpu_shared_lines_fit(const tess_problem *base, const char **why);
 bool tess_lookup_gpu_shared_lines_pay(const tess_problem *base, const char **why);
 
+/* What gpu_bring.cuh counts of `times` blocks, each of which brings so many bytes, elements of `size`, that begin at byte `at`. */
+void tess_lookup_gpu_count_copy(tess_gpu_prediction *sum, double times, int64_t at, int64_t bytes, int64_t size);
+
 /* gpu_predict.c: what the production rows count. */
 void tess_lookup_gpu_predict_shared_bytes(const tess_problem *base, tess_gpu_prediction *out);
 void tess_lookup_gpu_predict_resident(const tess_problem *base, tess_gpu_prediction *out);
@@ -126,6 +129,11 @@ void tess_lookup_gpu_predict_prepared_slices(const tess_problem *base, tess_gpu_
 extern const tess_gpu_row tess_lookup_gpu_point_slices;
 bool tess_lookup_gpu_point_slices_fit(const tess_problem *base, const char **why);
 void tess_lookup_gpu_predict_point_slices(const tess_problem *base, tess_gpu_prediction *out);
+
+/* gpu_line_points.c: many lines by the same coordinates. */
+extern const tess_gpu_row tess_lookup_gpu_line_points;
+bool tess_lookup_gpu_line_points_fit(const tess_problem *base, const char **why);
+bool tess_lookup_gpu_line_points_pay(const tess_problem *base, const char **why);
 
 /* Among positions: gpu_positions.c. */
 int64_t tess_lookup_gpu_search_buckets(const lookup_problem *p);

@@ -61,9 +61,9 @@ bool tess_lookup_gpu_prepared_slices_pay(const tess_problem *base, const char **
     const lookup_problem *p = (const lookup_problem *)base;
     enum { MOST_PAID = 96 }; /* of a slice; of 128, 160 and 176 `points` took less (notes-gpu.md) */
     *why = "prepared slices pay when they have at most 96 bytes each, stay in the caches and have more points than a quarter of their number, on "
-           "lines of 512 or more";
+           "lines twice as many, and 512 or more";
     return shape_of(p).pitch <= MOST_PAID && p->n * shape_of(p).pitch <= 1 << 20 && p->at.count >= p->n / 4 &&
-           (p->outer.count == 1 || p->at.count >= POINTS);
+           (p->outer.count == 1 || (p->at.count >= POINTS && p->at.count >= 2 * p->n));
 }
 
 static void lay_prepared_slices(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {

@@ -39,10 +39,13 @@ bool tess_lookup_gpu_prepared_fits(const tess_problem *base, const char **why) {
 
 bool tess_lookup_gpu_prepared_pays(const tess_problem *base, const char **why) {
     const lookup_problem *p = of(base);
-    *why = "prepared entries pay when they stay in the caches and have more points than a quarter of their number, on lines of 512 or more";
+    *why = "prepared entries pay when they stay in the caches and have more points than a quarter of their number; of many lines, which are all "
+           "written and read again, twice as many, "
+           "512 or more";
     /* Four neighbours in f32 cost more than a record from the second-level cache. */
     const int64_t most = p->interpolation == TESS_INTERPOLATE_CUBIC && p->compute == tess_f32 ? 1 << 19 : 1 << 18;
-    return p->n * tess_lookup_gpu_record_size(p) <= most && p->at.count >= p->n / 4 && (p->outer.count == 1 || p->at.count >= 512);
+    return p->n * tess_lookup_gpu_record_size(p) <= most && p->at.count >= p->n / 4 &&
+           (p->outer.count == 1 || (p->at.count >= 512 && p->at.count >= 2 * p->n));
 }
 
 lookup_gpu_shape tess_lookup_gpu_prepared_shape(const lookup_problem *p) {

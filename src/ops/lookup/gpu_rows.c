@@ -297,16 +297,18 @@ static void lay_elements(const tess_problem *base, const tess_gpu_device *device
 /* ---- the table ---- */
 
 extern const char tess_kernel_lookup_gpu_index_cuh[], tess_kernel_lookup_gpu_lines_cuh[], tess_kernel_lookup_gpu_beside_cuh[],
-    tess_kernel_lookup_gpu_walk_cuh[], tess_kernel_lookup_gpu_place_cuh[], tess_kernel_lookup_gpu_among_cuh[], tess_kernel_gpu_types_cuh[];
+    tess_kernel_lookup_gpu_bring_cuh[], tess_kernel_lookup_gpu_walk_cuh[], tess_kernel_lookup_gpu_place_cuh[], tess_kernel_lookup_gpu_among_cuh[],
+    tess_kernel_gpu_types_cuh[];
 static const tess_gpu_text index_header = {"ops/lookup/gpu_index.cuh", tess_kernel_lookup_gpu_index_cuh},
                            lines_header = {"ops/lookup/gpu_lines.cuh", tess_kernel_lookup_gpu_lines_cuh},
+                           bring_header = {"ops/lookup/gpu_bring.cuh", tess_kernel_lookup_gpu_bring_cuh},
                            beside_header = {"ops/lookup/gpu_beside.cuh", tess_kernel_lookup_gpu_beside_cuh},
                            walk_header = {"ops/lookup/gpu_walk.cuh", tess_kernel_lookup_gpu_walk_cuh},
                            place_header = {"ops/lookup/gpu_place.cuh", tess_kernel_lookup_gpu_place_cuh},
                            among_header = {"ops/lookup/gpu_among.cuh", tess_kernel_lookup_gpu_among_cuh},
                            types_header = {"gpu/types.cuh", tess_kernel_gpu_types_cuh};
-const tess_gpu_text *const tess_lookup_gpu_headers[] = {&index_header, &lines_header, &beside_header, &walk_header, &place_header,
-                                                        &types_header, NULL};
+const tess_gpu_text *const tess_lookup_gpu_headers[] = {&index_header, &lines_header, &beside_header, &bring_header,
+                                                        &walk_header,  &place_header, &types_header,  NULL};
 const tess_gpu_text *const tess_lookup_gpu_among_headers[] = {&index_header, &lines_header, &walk_header, &place_header,
                                                               &among_header, &types_header, NULL};
 
@@ -341,6 +343,8 @@ const tess_strategy tess_lookup_gpu_rows[LOOKUP_GPU_ROWS] = {
              tess_lookup_gpu_slice_pieces_fit, tess_lookup_gpu_slice_pieces_pay, tess_lookup_gpu_slice_pieces),
     STRATEGY("slice_vectors", "each index copies a run of the table, a vector a thread", tess_lookup_gpu_slices_fit, slices_pay, row_slice_vectors),
     STRATEGY("elements", "any gather: one thread a piece of an element, in the order of out", elements_fit, NULL, row_elements),
+    STRATEGY("line_points", "many lines by the same coordinates, as rows that are resampled: each line in shared memory, a point placed once for all",
+             tess_lookup_gpu_line_points_fit, tess_lookup_gpu_line_points_pay, tess_lookup_gpu_line_points),
     STRATEGY("prepared", "compact coordinates: a record an entry prepared first, one place in memory a point", tess_lookup_gpu_prepared_fits,
              tess_lookup_gpu_prepared_pays, tess_lookup_gpu_prepared),
     STRATEGY("prepared_slices", "slices of a few elements at compact coordinates, as colours: a record an element prepared first, a thread a slice",

@@ -89,8 +89,7 @@ static void lay_shared_lines(const tess_problem *base, const tess_gpu_device *de
     layout->alignment = tess_lookup_gpu_alignment(p, &s.by);
 }
 
-/* The lines of `times` blocks that begin at byte `at`, brought to shared memory. */
-static void count_copy(tess_gpu_prediction *sum, double times, int64_t at, int64_t bytes, int64_t size) {
+void tess_lookup_gpu_count_copy(tess_gpu_prediction *sum, double times, int64_t at, int64_t bytes, int64_t size) {
     const int64_t skew = at % 16, begin = skew > 0, end = (skew + bytes) / 16;
     const int64_t before = skew > 0 ? tess_min64(16 - skew, bytes) : 0, behind = bytes - before - tess_max64(0, end - begin) * 16;
     int64_t load[32], store[32];
@@ -127,9 +126,9 @@ void tess_lookup_gpu_predict_shared_lines(const tess_problem *base, tess_gpu_pre
          first++) { /* where a block's lines begin in a line of 128 bytes comes again after so many */
         const int64_t at = (first * held * step % 128 + 128) % 128, last = groups - 1;
         const int64_t bytes = (held - 1) * step + p->n * p->size, fewer = (lines - last * held - 1) * step + p->n * p->size;
-        count_copy(out, (double)((last - first + 127) / 128 * s.parts), at, bytes, p->size);
+        tess_lookup_gpu_count_copy(out, (double)((last - first + 127) / 128 * s.parts), at, bytes, p->size);
         if (last % 128 == first)
-            count_copy(out, (double)s.parts, at, fewer, p->size);
+            tess_lookup_gpu_count_copy(out, (double)s.parts, at, fewer, p->size);
     }
     out->barriers = (double)(groups * s.parts * s.by.threads / 32);
     if (s.by.skew) {

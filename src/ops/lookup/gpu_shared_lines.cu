@@ -8,6 +8,7 @@
 // Short lines with many indices go several to a block, which then has a part of the indices: they are read once for all its lines. -D as in gpu_lines.cuh; a turn is what the block's
 // threads have at once.
 #include "ops/lookup/gpu_beside.cuh"
+#include "ops/lookup/gpu_bring.cuh"
 
 struct shared_lines {
     lines each; // blocks: of the same lines
@@ -42,20 +43,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     const i64 first = blockIdx.x / (unsigned)p.each.blocks * p.each.served, begin_turn = blockIdx.x % (unsigned)p.each.blocks * p.turns;
     const int held = (int)min(p.each.served, p.each.all - first);
     vectors_of_thread mine(index, begin_turn, p.each.count);
-    const element *from = table + first * p.each.table_line;
-    const int skew = (int)((u64)from & 15) / SIZE, count = (int)p.each.n + (held - 1) * (int)p.each.table_line; // elements
-    const uint4 *whole = (const uint4 *)(from - skew);
-    const int begin = skew > 0, end = (skew + count) / (16 / SIZE);
-    for (int i = begin + threadIdx.x; i < end; i += THREADS)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(room + i)), "l"(whole + i) : "memory");
-    element *laid = (element *)room + skew;
-    const int before = skew > 0 ? min(16 / SIZE - skew, count) : 0, behind = count - before - max(end - begin, 0) * (16 / SIZE); // of no whole vector
-    if ((int)threadIdx.x < before + behind) {
-        const int i = (int)threadIdx.x < before ? (int)threadIdx.x : (int)threadIdx.x - before + count - behind;
-        laid[i] = __ldg(from + i);
-    }
-    asm volatile("cp.async.wait_all;" ::: "memory");
-    __syncthreads();
+    const element *laid = bring<THREADS>(room, table + first * p.each.table_line, (int)p.each.n + (held - 1) * (int)p.each.table_line);
     held_line job = {laid, bad, p.each.n, p.each.table_line};
     cut(fill, job.fill);
     out += first * p.each.out_line;

@@ -91,6 +91,38 @@ static void slices_at_coordinates(void **state) {
     }
 }
 
+/* Lines without gaps in them by the same coordinates: one to a block and several, with gaps between lines, elements that begin between vectors, slices of one element to 16. */
+static void lines_at_coordinates(void **state) {
+    (void)state;
+    uint64_t random = 54;
+    static const struct {
+        tess_type table, index, out;
+        int64_t lines, n, count, width, gap;
+    } cases[] = {{tess_f32, tess_f32, tess_f32, 300, 61, 50, 1, 0},    {tess_u8, tess_f32, tess_u8, 260, 37, 45, 3, 0},
+                 {tess_u8, tess_f32, tess_u8, 2100, 25, 41, 1, 1},     {tess_i16, tess_f16, tess_i16, 270, 33, 32, 1, 0},
+                 {tess_f16, tess_f32, tess_f16, 2060, 9, 35, 2, 0},    {tess_f64, tess_f64, tess_f64, 257, 20, 33, 3, 2},
+                 {tess_u8, tess_f32, tess_f32, 4, 90, 700, 3, 0},      {tess_c64, tess_f32, tess_c64, 9, 30, 40, 1, 1},
+                 {tess_bf16, tess_f32, tess_bf16, 11, 300, 301, 5, 0}, {tess_f32, tess_f64, tess_u16, 13, 70, 333, 16, 1},
+                 {tess_i8, tess_f32, tess_i8, 5, 4001, 1300, 4, 0},    {tess_f32, tess_f32, tess_f32, 7, 1, 64, 1, 0}};
+    for (int i = 0; i < 3 * TESS_COUNT(cases); i++) {
+        hostile_array table, index, out;
+        const int k = i % TESS_COUNT(cases), turn = i / TESS_COUNT(cases), flat = cases[k].width == 1;
+        const int64_t width = cases[k].width, n = cases[k].n, count = cases[k].count, lines = cases[k].lines;
+        const int64_t table_shape[] = {lines, n + cases[k].gap, width}, out_shape[] = {lines, count + cases[k].gap, width};
+        const tess_lookup_options options = {
+            .outside = (tess_outside)((k + turn) % 4), .fill = -3.25, .axis = 1, .interpolation = (tess_interpolation)(1 + (k + turn) % 3)};
+        hostile_make(&table, &random, cases[k].table, 3 - flat, table_shape, HOSTILE_COMPACT);
+        hostile_make(&index, &random, cases[k].index, 1, &count, HOSTILE_COMPACT);
+        hostile_make(&out, &random, cases[k].out, 3 - flat, out_shape, HOSTILE_COMPACT);
+        hostile_fill(&table, &random, 1);
+        table.shape[1] = n;
+        out.shape[1] = count;
+        set_reals(&random, &index, n, i % 4 == 0);
+        compare(&table, &index, &out, options);
+        free_case(&table, &index, &out);
+    }
+}
+
 static void rows_count_as_predicted(void **state) {
     (void)state;
     static const counted_case cases[] = {{tess_f32, tess_i32, 2, {5, 33}, 9000, 1, TESS_INTERPOLATE_NONE, TESS_OUTSIDE_ERROR},
@@ -103,7 +135,10 @@ static void rows_count_as_predicted(void **state) {
                                          {tess_u8, tess_f16, 2, {5, 33}, 2051, 1, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_CLIP},
                                          {tess_f32, tess_f32, 3, {3, 20, 36}, 31, 1, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_CLIP},
                                          {tess_u8, tess_f32, 3, {2, 9, 282}, 33, 1, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_FILL},
-                                         {tess_f64, tess_f64, 2, {30, 9}, 101, 0, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_ERROR}};
+                                         {tess_f64, tess_f64, 2, {30, 9}, 101, 0, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_ERROR},
+                                         {tess_f32, tess_f32, 2, {300, 70}, 70, 1, TESS_INTERPOLATE_LINEAR, TESS_OUTSIDE_CLIP},
+                                         {tess_u8, tess_f32, 3, {260, 40, 3}, 35, 1, TESS_INTERPOLATE_CUBIC, TESS_OUTSIDE_FILL},
+                                         {tess_u8, tess_f32, 2, {2100, 50}, 37, 1, TESS_INTERPOLATE_NEAREST, TESS_OUTSIDE_ERROR}};
     int compared[32] = {0};
     if (engine != TESS_ENGINE_VIRTUAL)
         return;
@@ -114,6 +149,7 @@ static void rows_count_as_predicted(void **state) {
     for (int r = 0; r < tess_lookup_op.gpu_count; r++)
         if ((tess_lookup_op.gpu_rows[r].applicable == tess_lookup_gpu_vectors_fit ||
              tess_lookup_op.gpu_rows[r].applicable == tess_lookup_gpu_shared_lines_fit ||
+             tess_lookup_op.gpu_rows[r].applicable == tess_lookup_gpu_line_points_fit ||
              tess_lookup_op.gpu_rows[r].applicable == tess_lookup_gpu_point_slices_fit) &&
             compared[r] == 0)
             fail_msg("%s: no prediction was compared", tess_lookup_op.gpu_rows[r].name);
@@ -121,6 +157,6 @@ static void rows_count_as_predicted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(by_indices), cmocka_unit_test(by_coordinates), cmocka_unit_test(slices_at_coordinates),
-                                       cmocka_unit_test(rows_count_as_predicted)};
+                                       cmocka_unit_test(lines_at_coordinates), cmocka_unit_test(rows_count_as_predicted)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

@@ -4,6 +4,7 @@
  * Tiles waste most of a line here. Whole vectors of groups become whole vectors of planes by permutes of bytes (simd/groups.h); plain loops take what is
  * left over, and everything where there are no such permutes. Large results are put together in L1 and go past the caches from there, in whole lines: a
  * plain store would read the line that it overwrites. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "ops/transpose/put_lines.h"
@@ -199,18 +200,32 @@ static void join_past(const void *argument, const char *restrict in, char *restr
     }
 }
 
-/* Rows of a result that are too short leave most of their lines to be filled up one by one, at both ends (16 MiB in such rows, Zen 4; notes-cpu.md). */
+/* Whether the result's rows all begin and end with a line, or long ones all at the same place in it. */
+static bool in_whole_lines(const transpose_problem *problem, const char *out, int64_t row) {
+    enum { LONG = 512 };
+    int64_t steps = row;
+    for (int d = 0; d < problem->ndim; d++)
+        if (llabs(problem->stride[TRANSPOSE_OUT][d]) >= row)
+            steps |= problem->stride[TRANSPOSE_OUT][d];
+    return ((uintptr_t)out % LINE == 0 || row >= LONG) && steps % LINE == 0;
+}
+
+/* Past the caches go rows of a result that are long: short ones leave most of their lines to be filled up one by one, at both ends, unless they are whole lines (16 MiB in such rows, Zen 4;
+ * notes-cpu.md). */
 tess_status TESS_ISA_NAME(tess_transpose_groups)(const tess_problem *base, const tess_run *run) {
-    enum { BLOCK = 1 << 13, LEAST_SPLIT = 1024, LEAST_JOINED = 1536 };
+    enum { BLOCK = 1 << 13, LEAST_SPLIT = 1024, LEAST_JOINED = 1536, LEAST_OF_FOUR = 768 };
     const transpose_problem *problem = (const transpose_problem *)base;
     const int64_t size = problem->size;
     transpose_plane plane;
     groups g;
     tess_transpose_plane_of(&plane, problem, false);
     const bool splits = tess_transpose_splits(problem, &plane);
-    const bool large = problem->base.bytes / 2 >= TRANSPOSE_LARGE &&
-                       (splits ? plane.q_size * size >= LEAST_SPLIT : plane.p_size * plane.q_size * size >= LEAST_JOINED);
-    const int64_t count = splits ? plane.p_size : plane.q_size, length = (large ? PIECES * stage_of(count) : BLOCK) / size;
+    const int64_t count = splits ? plane.p_size : plane.q_size, row = (splits ? plane.q_size : plane.p_size * plane.q_size) * size;
+    const bool large = problem->base.bytes / 2 >= TRANSPOSE_LARGE && (row >= (splits      ? LEAST_SPLIT
+                                                                              : count < 4 ? LEAST_JOINED
+                                                                                          : LEAST_OF_FOUR) ||
+                                                                      in_whole_lines(problem, run->out, row));
+    const int64_t length = (large ? PIECES * stage_of(count) : BLOCK) / size;
     prepare(&g, !splits, count, size, splits ? plane.p_out : plane.q_in, problem->in.count / count * size);
     if (splits)
         return tess_transpose_blocks(problem, run, &plane, MOST, length, 1, size, large ? split_past : split_block, &g);

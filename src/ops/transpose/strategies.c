@@ -97,9 +97,9 @@ static bool groups_pay(const tess_problem *base, const char **why) {
     tess_transpose_plane_of(&plane, problem, false);
     const bool splits = tess_transpose_splits(problem, &plane);
     const int64_t count = splits ? plane.p_size : plane.q_size, row = (splits ? plane.q_size : plane.p_size) * problem->size;
-    *why = "in stacks of planes of less than 1 KiB, from memory, elements of 4 and 8 bytes are picked more quickly";
-    if (splits && problem->size >= 4 && problem->size <= 8 && row < LONG && row >= SHORT * problem->size && base->bytes / 2 >= TRANSPOSE_LARGE &&
-        base->context->slot == TESS_SLOT_AVX512)
+    *why = "in stacks of planes of less than 1 KiB, no whole lines, from memory, elements of 4 and 8 bytes are picked more quickly";
+    if (splits && problem->size >= 4 && problem->size <= 8 && row < LONG && row % LINE != 0 && row >= SHORT * problem->size &&
+        base->bytes / 2 >= TRANSPOSE_LARGE && base->context->slot == TESS_SLOT_AVX512)
         return false;
     *why = "groups of more than 4 need permutes of bytes, planes of 4 KiB and 256 bytes of each at a time; of whole lines, and long ones in the "
            "caches, tiles are quicker";
@@ -131,15 +131,17 @@ static bool turned_pay(const tess_problem *base, const char **why) {
 
 /* As measured on a Zen 5 (notes-cpu.md): what is no permute goes element by element, and tiles and groups that have something to run along are quicker. */
 static bool small_pays(const tess_problem *base, const char **why) {
-    enum { PERMUTES = 128 /* bytes */, RUN = 32, RUN_OF_4 = 64 /* elements, of 4 bytes and more */, SIDE = 8 };
+    enum { PERMUTES = 128, JOINED = 768 /* bytes */, RUN = 32, SHORT = 64, SIDE = 8 };
     const transpose_problem *problem = (const transpose_problem *)base;
+    const int64_t bytes = problem->stride[TRANSPOSE_OUT][0];
     const char *not_groups;
     transpose_plane plane;
-    *why = "in arrays of more than 128 bytes tiles of 8 x 8 small elements, and axes of 2 to 4 beside 32 (64 of 4 bytes and more), are quicker";
+    *why = "in arrays of more than 128 bytes tiles of 8 x 8 small elements, and axes of 2 to 4 beside 32, or 64 of 4 bytes and more, are quicker";
     tess_transpose_plane_of(&plane, problem, false);
-    if (problem->stride[TRANSPOSE_OUT][0] <= PERMUTES)
+    if (bytes <= PERMUTES)
         return true;
-    if (groups_applicable(base, &not_groups) && tess_max64(plane.p_size, plane.q_size) >= (problem->size >= 4 ? RUN_OF_4 : RUN))
+    const bool brief = problem->size >= 4 && (bytes < JOINED || tess_transpose_splits(problem, &plane)); /* as measured on a Zen 4 */
+    if (groups_applicable(base, &not_groups) && tess_max64(plane.p_size, plane.q_size) >= (brief ? SHORT : RUN))
         return false;
     return problem->size > 4 || tess_min64(plane.p_size, plane.q_size) < SIDE;
 }
