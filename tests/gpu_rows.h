@@ -50,10 +50,10 @@ static inline int gpu_test_main(tess_context **context, tess_engine *engine, con
 static inline bool gpu_test_in_part(tess_engine engine) { return engine == TESS_ENGINE_VIRTUAL && !getenv("TESSERA_TEST_ALL"); }
 
 /* Whether a row is passed over this time. On the virtual GPU most of the time goes to the compiler, which makes a kernel for every problem and row: one that has been compared
- * `enough` times is compared each seventh time from then on (cases come by boundaries, extents and types, of which there are two, three, five or six). A card compares all of them, as
+ * `enough` times is compared each eleventh time from then on (cases come by boundaries, extents and types, of which there are two, three, five or six). A card compares all of them, as
  * does TESSERA_TEST_ALL=1. */
 static inline bool gpu_test_rests(tess_engine engine, int compared, int enough, int *turn) {
-    return gpu_test_in_part(engine) && compared >= enough && (*turn)++ % 7 != 6;
+    return gpu_test_in_part(engine) && compared >= enough && (*turn)++ % 11 != 10;
 }
 
 /* Whether a case is passed over, likewise: the virtual GPU takes one in `every`, under a sanitizer one in `sanitized`, which is not less, so that its kernels are in the cache. */

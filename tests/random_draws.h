@@ -235,11 +235,12 @@ static inline void draw_in_place(problem *p, uint64_t *random) {
     }
 }
 
-/* Coordinates or numbers of entries, some of them outside when these are allowed. */
+/* Coordinates or numbers of entries, some of them outside when these are allowed, and now and then all: what is done again for those of a thread that lie outside may go by their number. */
 static inline void draw_index(hostile_array *index, uint64_t *random, int64_t n, bool outside) {
     const tess_type type = tess_type_of(index->tensor.dtype);
+    const int share = random_chance(random, 10) ? 100 : 10;
     for (int64_t i = 0, count = hostile_count(index); i < count; i++) {
-        const bool beyond = outside && random_chance(random, 10);
+        const bool beyond = outside && random_chance(random, share);
         double x = (double)hostile_between(random, 0, tess_max64(n - 1, 0)) - (beyond ? (double)n * 1.5 : 0);
         int64_t whole = beyond ? hostile_between(random, -2 * n - 2, 3 * n + 2) : hostile_between(random, 0, tess_max64(n - 1, 0));
         char *to = hostile_element(index, i);

@@ -55,7 +55,7 @@ static void run(const char *row, const list_case *list, int count, uint64_t rand
     compared = 0;
     for (int i = 0; i < count; i++)
         for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
-            if (gpu_test_spared(engine, i + boundary, 2, 4))
+            if (gpu_test_spared(engine, i + boundary, 3, 5))
                 continue;
             compare(row, &list[i], i, (tess_boundary)boundary, TESS_EXTENT_SAME, &random);
             for (int extent = TESS_EXTENT_SAME; boundary % 3 == i % 3 && extent <= TESS_EXTENT_FULL; extent++)

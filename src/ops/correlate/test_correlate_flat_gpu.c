@@ -138,7 +138,7 @@ static void images(void **state) {
     uint64_t random = 1140;
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++)
-            if (!gpu_test_spared(engine, i + boundary, 3, 6))
+            if (!gpu_test_spared(engine, i + boundary, 4, 8))
                 compare(&cases[i], false, (tess_boundary)boundary, &random);
 }
 
@@ -188,7 +188,7 @@ static void lists(void **state) {
     uint64_t random = 1141;
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++)
-            if (!gpu_test_spared(engine, i + boundary, 3, 6))
+            if (!gpu_test_spared(engine, i + boundary, 4, 8))
                 compare(&cases[i], true, (tess_boundary)boundary, &random);
 }
 

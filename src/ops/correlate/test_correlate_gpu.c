@@ -141,7 +141,7 @@ static void rows_of_f32(void **state) {
     static const int64_t cases[][2] = {{1, 1}, {3, 9}, {40, 4}, {300, 33}, {1000, 63}, {5000, 127}};
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
-            if (gpu_test_spared(engine, i + boundary, 3, 3))
+            if (gpu_test_spared(engine, i + boundary, 4, 4))
                 continue;
             work w = {F32, .ndim = 1, .shape = {cases[i][0]}, .mask_ndim = 1, .width = {cases[i][1]}, .boundary = (tess_boundary)boundary};
             w.extent = (tess_extent)(i % 3 == 2 ? boundary % 3 : TESS_EXTENT_SAME);
@@ -156,7 +156,7 @@ static void images_of_f32(void **state) {
     static const int64_t cases[][4] = {{5, 7, 3, 3}, {40, 140, 5, 5}, {70, 37, 7, 7}, {2, 3, 5, 9}, {31, 64, 2, 4}, {50, 130, 11, 11}};
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
-            if (gpu_test_spared(engine, i + boundary, 3, 3))
+            if (gpu_test_spared(engine, i + boundary, 4, 4))
                 continue;
             work w = {F32,
                       .ndim = 2,
@@ -201,7 +201,7 @@ static void volumes_batches_and_axes(void **state) {
             {F32, .ndim = 3, .shape = {8, 9, 10}, .mask_ndim = 2, .width = {5, 3}, .named = true, .axes = {2, 0}},       /* axes in turned order */
             {F32, .ndim = 2, .shape = {50, 40}, .mask_ndim = 1, .width = {7}, .named = true, .axes = {0}, .layout = 1}}; /* columns */
         for (int i = 0; i < TESS_COUNT(cases); i++) {
-            if (gpu_test_spared(engine, i + boundary, 3, 3))
+            if (gpu_test_spared(engine, i + boundary, 4, 4))
                 continue;
             work w = cases[i];
             w.boundary = (tess_boundary)boundary;
@@ -251,7 +251,7 @@ static void inner_blocks(void **state) {
             {F32, .ndim = 3, .shape = {23, 21, 264}, .masks = 3, .width = {9, 5, 3}, .named = true, .axes = {2, 0, 1}},
             {F32, .ndim = 2, .shape = {3, 2064}, .mask_ndim = 1, .width = {33}}};
         for (int i = 0; i < TESS_COUNT(cases); i++) {
-            if (gpu_test_spared(engine, i + boundary, 3, 6))
+            if (gpu_test_spared(engine, i + boundary, 4, 8))
                 continue;
             work w = cases[i];
             w.boundary = (tess_boundary)boundary;
@@ -317,7 +317,7 @@ static void lists(void **state) {
                               {F32, .ndim = 2, .shape = {21, 52}, .masks = 2, .width = {5, 1}},
                               {.in = tess_u8, .mask = tess_i8, .out = tess_u8, .ndim = 2, .shape = {19, 33}, .masks = 2, .width = {5, 3}}};
         for (int i = 0; i < TESS_COUNT(cases); i++) {
-            if (gpu_test_spared(engine, i + boundary, 3, 3))
+            if (gpu_test_spared(engine, i + boundary, 4, 4))
                 continue;
             work w = cases[i];
             w.boundary = (tess_boundary)boundary;
@@ -330,7 +330,7 @@ static void lists(void **state) {
 /* By a boundary, each extent in turns, some with strides. */
 static void compare_lists(const work *cases, int count, int boundary, uint64_t *random) {
     for (int i = 0; i < count; i++) {
-        if (gpu_test_spared(engine, i + boundary, 3, 6))
+        if (gpu_test_spared(engine, i + boundary, 4, 8))
             continue;
         work w = cases[i];
         w.boundary = (tess_boundary)boundary;
@@ -446,7 +446,7 @@ static void lists_of_three(void **state) {
                 {F32, .ndim = 4, .shape = {2, 9, 11, 37}, .masks = 3, .width = {3, 4, 5}, .origin = {0, -1, 1}},
                 {.in = type[0], .mask = type[1], .out = type[0], .fill = 1, .ndim = 3, .shape = {11, 34, 48}, .masks = 3, .width = {5, 9, 3}}};
             for (int k = 0; k < TESS_COUNT(cases); k++) {
-                if (gpu_test_spared(engine, i + boundary + k, 3, 6))
+                if (gpu_test_spared(engine, i + boundary + k, 4, 8))
                     continue;
                 work w = cases[k];
                 w.boundary = (tess_boundary)boundary;

@@ -38,7 +38,7 @@ static void lists(void **state) {
     uint64_t random = 2911;
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++)
-            if (!gpu_test_spared(engine, i + boundary, 2, 4))
+            if (!gpu_test_spared(engine, i + boundary, 3, 5))
                 compare(&cases[i], (tess_boundary)boundary, &random);
     assert_true(compared >= TESS_COUNT(cases));
 }

@@ -96,7 +96,7 @@ static void pairs(void **state) {
     uint64_t random = 1523;
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
-            if (gpu_test_spared(engine, i + boundary, 3, 6))
+            if (gpu_test_spared(engine, i + boundary, 4, 8))
                 continue;
             const bool keeps = (cases[i].width[1] - 1) * (int64_t)tess_type_size(cases[i].out) % 16 == 0; /* whole vectors in rows of other lengths */
             tess_extent extent = keeps ? (tess_extent)((i + boundary) % 3) : TESS_EXTENT_SAME;

@@ -105,7 +105,7 @@ static void squares(void **state) {
     uint64_t random = 1124;
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++)
-            if (!gpu_test_spared(engine, i + boundary, 3, 6))
+            if (!gpu_test_spared(engine, i + boundary, 4, 8))
                 compare(&cases[i], (tess_boundary)boundary, &random);
 }
 

@@ -46,7 +46,7 @@ static void lists(void **state) {
     uint64_t random = 1512;
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++) {
-            if (gpu_test_spared(engine, i + boundary, 3, 6))
+            if (gpu_test_spared(engine, i + boundary, 4, 8))
                 continue;
             tess_extent extent = (tess_extent)((i + boundary) % 3);
             for (int k = 0; k < 3; k++) /* nothing would come out, or rows of one element, which are none */

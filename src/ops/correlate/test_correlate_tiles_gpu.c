@@ -119,7 +119,7 @@ static void same_bits(void **state) {
             for (int extent = TESS_EXTENT_SAME; extent <= TESS_EXTENT_FULL; extent++) {
                 const bool many = cases[i].shape[0] > 1000; /* which differ little from each other */
                 if ((extent != TESS_EXTENT_SAME && (boundary + i) % (many ? 6 : 3) != 0) || (many && boundary % 2) ||
-                    gpu_test_spared(engine, i + boundary, 3, 6))
+                    gpu_test_spared(engine, i + boundary, 4, 8))
                     continue;
                 if (extent == TESS_EXTENT_VALID && cases[i].shape[cases[i].axes[cases[i].masked - 1]] < cases[i].width[cases[i].masked - 1])
                     continue;

@@ -52,23 +52,25 @@ template <typename JOB>
 __device__ __forceinline__ void each_line(const vectors_of_thread &mine, const stored<INDEX>::type *index, element *out, i64 out_line, int lines, JOB job) {
     typedef bits_of<V * SIZE>::type vector;
     typename JOB::spot spot[GROUPS][V];
-    unsigned outside[GROUPS], bad = 0, whole = 0; // a bit an index; a bit a vector that is stored whole wherever a line begins
-    bool alone = false;
+    unsigned outside[GROUPS], whole = 0; // a bit an index; a bit a vector that is stored whole wherever a line begins
+    bool alone = false, bad = false; // not by bits: see notes-gpu.md, "Two of two outside"
     char *to = (char *)(out + mine.place(0));
 #pragma unroll
     for (int g = 0; g < GROUPS; g++) {
         outside[g] = 0;
 #pragma unroll
-        for (int j = 0; j < V; j++)
-            outside[g] |= job.find(mine.v[g].part[j], spot[g][j]) ? 0 : 1u << j;
-        bad |= outside[g];
+        for (int j = 0; j < V; j++) {
+            const bool inside = job.find(mine.v[g].part[j], spot[g][j]);
+            outside[g] |= inside ? 0 : 1u << j;
+            bad = bad || !inside;
+        }
         if (mine.whole(g) && (!SKEW || mine.place(g) >= V))
             whole |= 1u << g;
         else
             alone = alone || mine.place(g) - (SKEW ? V : 0) < mine.count;
     }
     if (OUTSIDE == ERROR || OUTSIDE == WRAP) { // a lane stores what the one before it placed
-        const bool again = SKEW ? __any_sync(0xffffffffu, bad != 0) : bad != 0;
+        const bool again = SKEW ? __any_sync(0xffffffffu, bad) : bad;
         alone = alone || again;
     }
     if (SKEW && threadIdx.x % 32 == 0)

@@ -32,7 +32,7 @@ static double made_value(const sets_work *w, int64_t column, int64_t row) {
 
 static void compare(const sets_work *w, uint64_t *random) {
     static int number;
-    if (gpu_test_spared(engine, number++, 5, 10))
+    if (gpu_test_spared(engine, number++, 7, 12))
         return;
     sets_case c;
     sets_begin(&c, w, random);
