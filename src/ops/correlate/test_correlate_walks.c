@@ -25,9 +25,6 @@ static void check_list(sample *s, uint64_t *random, const list_kind *kind, const
     drop(s);
 }
 
-/* A fifth of the cases do for sanitizers, of each boundary and extent some. */
-static bool spared(int i) { return hostile_spared(i, 5); }
-
 /* A column mask and then a row mask over images wide enough for both passes to go side by side (cpu_fused.c): every boundary and extent, pixels of
  * three colours, long masks, rows that are no multiple of a tile, arrays in the work type and others. */
 static void columns_then_rows(void **state) {
@@ -65,7 +62,7 @@ static void equal_lists(void **state) {
     (void)state;
     uint64_t random = 12;
     for (int i = 0; i < 117; i++) {
-        if (spared(i))
+        if (hostile_spared(i, 5))
             continue;
         sample s;
         memset(&s, 0, sizeof s);
@@ -100,7 +97,7 @@ static void long_lists(void **state) {
     uint64_t random = 14;
     for (int n = 0; n < 62; n++) {
         const int i = n / 2;
-        if (i < 30 && spared(i))
+        if (i < 30 && hostile_spared(i, 3))
             continue;
         tess_cpu_pretend_zen(4 + n % 2);
         sample s;
@@ -133,7 +130,7 @@ static void volumes(void **state) {
     uint64_t random = 13;
     for (int n = 0; n < 62; n++) {
         const int i = n / 2;
-        if (i < 30 && spared(i))
+        if (i < 30 && hostile_spared(i, 3))
             continue;
         tess_cpu_pretend_zen(4 + n % 2);
         sample s;
@@ -191,7 +188,8 @@ static void narrow_images(void **state) {
         sample s;
         memset(&s, 0, sizeof s);
         const bool large = i >= SMALL, square = i % 5 < 3;
-        if (large ? spared(i - SMALL) : TESS_SANITIZED && i % 5 != i / 5 % 5) /* 2 s each there; those left out differ in types and sizes */
+        if (large ? hostile_spared(i - SMALL, 3)
+                  : TESS_SANITIZED && i % 5 != i / 5 % 5) /* 2 s each there; those left out differ in types and sizes */
             continue;
         const tess_type type = large ? (const tess_type[]){tess_u8, tess_u8, tess_u16, tess_f16, tess_i8}[i - SMALL] : from[i % 7];
         const int64_t mask[] = {square  ? 3
@@ -287,7 +285,7 @@ static void rolling_windows(void **state) {
     (void)state;
     uint64_t random = 15;
     for (int i = 0; i < 50; i++) {
-        if (i != 48 && spared(i))
+        if (i != 48 && hostile_spared(i, 3))
             continue;
         sample s;
         memset(&s, 0, sizeof s);

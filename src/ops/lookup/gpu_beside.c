@@ -5,8 +5,6 @@
 
 enum { CACHED = 128 << 10 /* bytes of a block's lines, which the first-level cache holds */, MOST_SERVED = 8, BLOCKS_THAT_FILL = 2048 };
 
-static int64_t outer_stride(const lookup_problem *p, int side) { return p->outer.ndim ? p->outer.stride[side][0] : 0; }
-
 lookup_gpu_shape tess_lookup_gpu_alone(const lookup_problem *p, int64_t groups, int threads) {
     return (lookup_gpu_shape){.groups = groups, .threads = threads, .v = tess_lookup_gpu_vector(p), .served = 1};
 }
@@ -15,7 +13,7 @@ lookup_gpu_shape tess_lookup_gpu_alone(const lookup_problem *p, int64_t groups, 
 lookup_gpu_shape tess_lookup_gpu_beside(const lookup_problem *p, int threads, int64_t most) {
     lookup_gpu_shape s = {.threads = threads, .v = tess_min64(most, tess_min64(16 / p->size, 32 / p->index.itemsize)), .served = 1};
     s.v = tess_max64(s.v, tess_max64(1, 4 / p->size));
-    s.skew = s.v > 1 && outer_stride(p, LOOKUP_OUT) % (s.v * p->size) != 0;
+    s.skew = s.v > 1 && tess_lookup_stride(&p->outer, LOOKUP_OUT) % (s.v * p->size) != 0;
     s.groups = s.v >= 4 || most < 4 ? 1 : 2;
     return s;
 }
@@ -55,7 +53,8 @@ void tess_lookup_gpu_lines(tess_gpu_layout *layout, const lookup_problem *p, con
 tess_gpu_step *tess_lookup_gpu_launch_lines(tess_gpu_layout *layout, const lookup_problem *p, const char *entry, lookup_gpu_table table,
                                             const lookup_gpu_shape *s) {
     const int64_t blocks = tess_lookup_gpu_turns(p, s);
-    const int64_t lines[] = {p->n, table.step, p->at.count, blocks, table.line, outer_stride(p, LOOKUP_OUT) / p->size, s->served, p->outer.count};
+    const int64_t lines[] = {p->n,      table.step,    p->at.count, blocks, table.line, tess_lookup_stride(&p->outer, LOOKUP_OUT) / p->size,
+                             s->served, p->outer.count};
     tess_gpu_step *step = tess_gpu_launch_of(layout, entry, blocks * tess_ceil_div(p->outer.count, s->served), 1, 1, s->threads, 0);
     tess_gpu_pass_pointer(layout, step, table.place, table.offset);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_SECOND, 0);

@@ -26,12 +26,8 @@ extern "C" __global__ void __launch_bounds__(256, 4)
         const char *line = table + p[g].table;
         to_type result = between(x[g], positions[at], positions[at + next], entry_value(line, at, w.step), entry_value(line, at + next, w.step), m);
         const bool inside = is_among(x[g], m);
-        if (OUTSIDE == FILL && !inside) {
-            uint4 mine = PARTS == 2 && p[g].run % 2 ? (sizeof(to_type) == 4 ? make_uint4(fill.y, 0, 0, 0) : make_uint4(fill.z, fill.w, 0, 0)) : fill;
-            bits_of<sizeof(to_type)>::type bits;
-            cut(mine, bits);
-            result = as<to_type>(bits);
-        }
+        if (OUTSIDE == FILL && !inside)
+            result = fill_of(fill, PARTS == 2 && p[g].run % 2);
         *(to_type *)(out + p[g].out) = result;
         if (OUTSIDE == ERROR && !inside)
             note(bad, p[g].position);

@@ -4,6 +4,7 @@
 // Nothing beside the stretch is read. It begins at the byte of `room` that it begins at in a vector of memory.
 #ifndef TESS_LOOKUP_BRING_CUH
 #define TESS_LOOKUP_BRING_CUH
+#include "gpu/types.cuh"
 
 // All threads of a block come here and wait for each other. `count` elements of E; returns the first one's place.
 template <int ALL, typename E> __device__ __forceinline__ E *bring(uint4 *room, const E *from, int count) {

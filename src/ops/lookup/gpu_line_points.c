@@ -22,13 +22,10 @@ typedef struct shape {
     int threads;
 } shape;
 
-static int64_t from_size(const lookup_problem *p) { return p->table.itemsize / p->parts; }
-static int64_t stride_of(const lookup_axes *axes, int side) { return axes->ndim ? axes->stride[side][0] : 0; }
-
 static shape shape_of(const lookup_problem *p) {
-    shape s = {.each = p->inner.count, .line = stride_of(&p->outer, LOOKUP_FROM), .v = 1, .served = 1};
-    const int64_t slice = s.each * p->size, out_line = stride_of(&p->outer, LOOKUP_OUT), points = p->at.count;
-    s.bytes = p->n * s.each * from_size(p);
+    shape s = {.each = p->inner.count, .line = tess_lookup_stride(&p->outer, LOOKUP_FROM), .v = 1, .served = 1};
+    const int64_t slice = s.each * p->size, out_line = tess_lookup_stride(&p->outer, LOOKUP_OUT), points = p->at.count;
+    s.bytes = p->n * s.each * tess_lookup_from_size(p);
     while (slice * s.v % 4 != 0)
         s.v *= 2;
     for (s.store = VECTOR; s.store > p->size && (slice * s.v % s.store != 0 || out_line % s.store != 0);)
@@ -47,14 +44,11 @@ static shape shape_of(const lookup_problem *p) {
 bool tess_lookup_gpu_line_points_fit(const tess_problem *base, const char **why) {
     const lookup_problem *p = (const lookup_problem *)base;
     const lookup_axes *outer = &p->outer, *at = &p->at, *inner = &p->inner;
-    if (!tess_lookup_gpu_points_fit(base, why))
-        return false;
-    *why = "needs a table with entries and an out with elements";
-    if (p->n <= 0 || p->out.count <= 0)
+    if (!tess_lookup_gpu_points_fit(base, why) || !tess_lookup_something_to_do(p, why))
         return false;
     *why = "needs one axis before the table's, lines of at most 96 KiB one behind the other, of slices of at most 16 elements, in table and out "
            "without gaps, and coordinates without gaps";
-    const int64_t from = from_size(p), slice = inner->count * p->size, bytes = p->n * inner->count * from;
+    const int64_t from = tess_lookup_from_size(p), slice = inner->count * p->size, bytes = p->n * inner->count * from;
     if (outer->ndim != 1 || inner->ndim > 1 || inner->count > MOST || p->step != inner->count * from || bytes > MOST_BYTES ||
         outer->stride[LOOKUP_FROM][0] < bytes || outer->stride[LOOKUP_FROM][0] % from != 0 || outer->stride[LOOKUP_OUT][0] % p->size != 0)
         return false;
@@ -73,7 +67,8 @@ bool tess_lookup_gpu_line_points_pay(const tess_problem *base, const char **why)
 static void lay_line_points(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const lookup_problem *p = (const lookup_problem *)base;
     const shape s = shape_of(p);
-    const int64_t lines[] = {p->n, p->at.count, p->outer.count, s.served, s.line / from_size(p), stride_of(&p->outer, LOOKUP_OUT)};
+    const int64_t lines[] = {
+        p->n, p->at.count, p->outer.count, s.served, s.line / tess_lookup_from_size(p), tess_lookup_stride(&p->outer, LOOKUP_OUT)};
     (void)device;
     tess_lookup_gpu_begin_points(layout, p, &gpu_line_points);
     tess_gpu_option(layout, "-DEACH=%d", (int)s.each);
@@ -84,7 +79,7 @@ static void lay_line_points(const tess_problem *base, const tess_gpu_device *dev
     tess_gpu_option(layout, "-DTHREADS=%d", s.threads);
     tess_gpu_step *step = tess_gpu_launch_of(layout, "line_points", s.blocks, 1, 1, s.threads, s.room);
     tess_lookup_gpu_pass_call(layout, step, p, lines, sizeof lines);
-    layout->alignment = tess_max64(s.store, tess_max64(from_size(p), p->index.itemsize));
+    layout->alignment = tess_max64(s.store, tess_max64(tess_lookup_from_size(p), p->index.itemsize));
 }
 
 /* What points cost in shared memory depends on the coordinates; a thread asks for its V coordinates one by one. */
@@ -92,14 +87,14 @@ static void predict_line_points(const tess_problem *base, tess_gpu_prediction *o
     const lookup_problem *p = (const lookup_problem *)base;
     const shape s = shape_of(p);
     const int64_t count = p->at.count, lines = p->outer.count, slice = s.each * p->size, whole = count / s.v, rest = count % s.v;
-    const int64_t out_line = stride_of(&p->outer, LOOKUP_OUT);
+    const int64_t out_line = tess_lookup_stride(&p->outer, LOOKUP_OUT);
     tess_gpu_count_from_zero(out);
     out->flops = out->constant_requests = out->shared_ld_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
     for (int64_t first = 0; first < 128 && first < s.blocks; first++) { /* as in gpu_shared_lines.c */
         const int64_t at = first * s.served * s.line % 128, last = s.blocks - 1;
-        tess_lookup_gpu_count_copy(out, (double)((last - first + 127) / 128), at, (s.served - 1) * s.line + s.bytes, from_size(p));
+        tess_lookup_gpu_count_copy(out, (double)((last - first + 127) / 128), at, (s.served - 1) * s.line + s.bytes, tess_lookup_from_size(p));
         if (last % 128 == first)
-            tess_lookup_gpu_count_copy(out, 1, at, (lines - last * s.served - 1) * s.line + s.bytes, from_size(p));
+            tess_lookup_gpu_count_copy(out, 1, at, (lines - last * s.served - 1) * s.line + s.bytes, tess_lookup_from_size(p));
     }
     out->barriers = (double)(s.blocks * s.threads / 32);
     const int64_t threads = tess_ceil_div(count, s.v); /* with something to do, in all turns */

@@ -9,7 +9,7 @@
 #include "ops/lookup/gpu_place.cuh"
 #include "ops/lookup/gpu_bring.cuh"
 
-enum { ROWS = METHOD == CUBIC ? 4 : METHOD == LINEAR ? 2 : 1, BYTES = V * EACH * SIZE };
+enum { BYTES = V * EACH * SIZE };
 
 union results {
     bits_of<STORE>::type whole[BYTES / STORE];
@@ -22,39 +22,22 @@ struct point_lines {
     i64 table_line, out_line; // elements of the table, bytes of out between lines
 };
 
-__device__ __forceinline__ to_type fill_of(const uint4 &fill, int c) {
-    const uint4 mine = PARTS == 2 && c % 2 ? (sizeof(to_type) == 4 ? make_uint4(fill.y, 0, 0, 0) : make_uint4(fill.z, fill.w, 0, 0)) : fill;
-    bits_of<sizeof(to_type)>::type bits;
-    cut(mine, bits);
-    return as<to_type>(bits);
-}
-
 // A point's neighbours as places in a line, and whether they stand for it.
 struct placed {
-    int row[ROWS];
+    int row[NEIGHBOURS];
     real t;
     bool inside, number;
 };
 
-__device__ __forceinline__ int near_to(int at, int by, int n) {
-    const int k = at + by;
-    if (OUTSIDE == WRAP)
-        return k < 0 || k >= n ? (k % n + n) % n : k;
-    return min(max(k, 0), n - 1);
-}
+// As `neighbour`, which branches: a minimum and a maximum.
+__device__ __forceinline__ int near_to(int at, int by, int n) { return OUTSIDE == WRAP ? neighbour(at, by, n) : min(max(at + by, 0), n - 1); }
 
 __device__ __forceinline__ to_type element_of(const from_type *line, const placed &x, int c) {
-    real y[ROWS];
+    real y[NEIGHBOURS];
 #pragma unroll
-    for (int r = 0; r < ROWS; r++)
+    for (int r = 0; r < NEIGHBOURS; r++)
         y[r] = load_as<real, FROM>(line[x.row[r] + c]);
-#if METHOD == NEAREST
-    return result_of(y[0]);
-#elif METHOD == LINEAR
-    return result_of(value_at(record_of(y[0], y[0], y[1], y[1]), x.t));
-#else
-    return result_of(value_at(record_of(y[0], y[1], y[2], y[3]), x.t));
-#endif
+    return result_between(y, x.t);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1024 / THREADS)
@@ -79,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1024 / THREADS)
                 note(bad, position);
             x[j].t = at.t;
 #pragma unroll
-            for (int r = 0; r < ROWS; r++)
+            for (int r = 0; r < NEIGHBOURS; r++)
                 x[j].row[r] = near_to((int)at.at, METHOD == CUBIC ? r - 1 : r, n) * EACH;
         }
         const from_type *line = laid;
@@ -92,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1024 / THREADS)
                 for (int c = 0; c < EACH; c++) {
                     to_type e = element_of(line, x[j], c);
                     if (OUTSIDE == FILL && !x[j].inside)
-                        e = fill_of(fill, c);
+                        e = fill_of(fill, PARTS == 2 && c % 2);
                     if (OUTSIDE == WRAP && !x[j].number)
                         e = no_number();
                     made.part[j * EACH + c] = e;

@@ -93,9 +93,17 @@ __device__ bool wrapped_point(double x, i64 n, point &p) {
     return true;
 }
 
-// The entry `by` (-1 .. 2) steps away: beyond the ends the end again, or wrapped.
-__device__ __forceinline__ i64 neighbour(i64 at, int by, i64 n) {
-    i64 k = at + by;
+// The fill value of an element, or of the second half of a complex one.
+__device__ __forceinline__ to_type fill_of(const uint4 &fill, bool second) {
+    const uint4 mine = second ? (sizeof(to_type) == 4 ? make_uint4(fill.y, 0, 0, 0) : make_uint4(fill.z, fill.w, 0, 0)) : fill;
+    bits_of<sizeof(to_type)>::type bits;
+    cut(mine, bits);
+    return as<to_type>(bits);
+}
+
+// The entry `by` (-1 .. 2) steps away: beyond the ends the end again, or wrapped. I: as few bits as places have.
+template <typename I> __device__ __forceinline__ I neighbour(I at, int by, I n) {
+    const I k = at + by;
     if (k >= 0 && k < n)
         return k;
     if (OUTSIDE == WRAP)
@@ -129,6 +137,18 @@ __device__ __forceinline__ real value_at(const record &r, real t) {
     real beyond = fused(t, r.c[1], r.c[0]);
 #endif
     return t == 0 ? r.c[0] : beyond;
+}
+
+// The result between neighbours, the first of which is that before the point (CUBIC: the second).
+enum { NEIGHBOURS = METHOD == CUBIC ? 4 : METHOD == LINEAR ? 2 : 1 };
+__device__ __forceinline__ to_type result_between(const real (&y)[NEIGHBOURS], real t) {
+#if METHOD == NEAREST
+    return result_of(y[0]);
+#elif METHOD == LINEAR
+    return result_of(value_at(record_of(y[0], y[0], y[1], y[1]), t));
+#else
+    return result_of(value_at(record_of(y[0], y[1], y[2], y[3]), t));
+#endif
 }
 
 // Entry `at` of the line at `table`, in the type of the computation.

@@ -16,14 +16,10 @@ typedef struct shape {
     int64_t pieces, piece; /* of a slice, and vectors of each */
 } shape;
 
-static int64_t stride_of(const lookup_axes *axes, int side) { return axes->ndim ? axes->stride[side][0] : 0; }
-
-static int64_t from_size(const lookup_problem *p) { return p->table.itemsize / p->parts; }
-
 static shape shape_of(const lookup_problem *p) {
-    const int64_t from = from_size(p), to = p->size;
-    const int64_t steps_from = p->step | stride_of(&p->outer, LOOKUP_FROM),
-                  steps_to = stride_of(&p->at, LOOKUP_OUT) | stride_of(&p->outer, LOOKUP_OUT);
+    const int64_t from = tess_lookup_from_size(p), to = p->size;
+    const int64_t steps_from = p->step | tess_lookup_stride(&p->outer, LOOKUP_FROM),
+                  steps_to = tess_lookup_stride(&p->at, LOOKUP_OUT) | tess_lookup_stride(&p->outer, LOOKUP_OUT);
     shape s = {.v = 16 / tess_max64(from, to), .lanes = 2};
     while (s.v > 1 && (p->inner.count % s.v != 0 || steps_from % (s.v * from) != 0 || steps_to % (s.v * to) != 0))
         s.v /= 2;
@@ -41,13 +37,11 @@ static int64_t jobs_of(const lookup_problem *p, const shape *s) { return p->oute
 bool tess_lookup_gpu_point_slices_fit(const tess_problem *base, const char **why) {
     const lookup_problem *p = (const lookup_problem *)base;
     const lookup_axes *inner = &p->inner;
-    if (!tess_lookup_gpu_points_fit(base, why))
-        return false;
-    *why = "needs a table with entries and an out with elements";
-    if (p->n <= 0 || p->out.count <= 0)
+    if (!tess_lookup_gpu_points_fit(base, why) || !tess_lookup_something_to_do(p, why))
         return false;
     *why = "needs slices of at least 4 elements without gaps, and at most one axis before the table's and one of coordinates";
-    if (inner->ndim != 1 || inner->count < LEAST || inner->stride[LOOKUP_FROM][0] != from_size(p) || inner->stride[LOOKUP_OUT][0] != p->size)
+    if (inner->ndim != 1 || inner->count < LEAST || inner->stride[LOOKUP_FROM][0] != tess_lookup_from_size(p) ||
+        inner->stride[LOOKUP_OUT][0] != p->size)
         return false;
     return p->outer.ndim <= 1 && p->at.ndim <= 1;
 }
@@ -63,10 +57,10 @@ static void lay_point_slices(const tess_problem *base, const tess_gpu_device *de
                               s.pieces,
                               s.piece,
                               s.per,
-                              stride_of(&p->outer, LOOKUP_FROM),
-                              stride_of(&p->outer, LOOKUP_OUT),
-                              stride_of(&p->at, LOOKUP_FROM),
-                              stride_of(&p->at, LOOKUP_OUT)};
+                              tess_lookup_stride(&p->outer, LOOKUP_FROM),
+                              tess_lookup_stride(&p->outer, LOOKUP_OUT),
+                              tess_lookup_stride(&p->at, LOOKUP_FROM),
+                              tess_lookup_stride(&p->at, LOOKUP_OUT)};
     (void)device;
     tess_lookup_gpu_begin_points(layout, p, &gpu_point_slices);
     tess_gpu_option(layout, "-DPARTS=%d", p->parts);
@@ -76,7 +70,7 @@ static void lay_point_slices(const tess_problem *base, const tess_gpu_device *de
     tess_gpu_option(layout, "-DNARROW=%d", p->outer.count * p->at.count <= INT32_MAX);
     tess_gpu_step *step = tess_gpu_launch_of(layout, "point_slices", tess_ceil_div(jobs, THREADS / s.lanes), 1, 1, THREADS, 0);
     tess_lookup_gpu_pass_call(layout, step, p, slices, sizeof slices);
-    layout->alignment = tess_max64(s.v * tess_max64(from_size(p), p->size), p->index.itemsize);
+    layout->alignment = tess_max64(s.v * tess_max64(tess_lookup_from_size(p), p->size), p->index.itemsize);
 }
 
 /* Where every warp has all its lanes' points, and slices are in one piece; sectors depend on where slices begin. */

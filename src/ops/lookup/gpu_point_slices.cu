@@ -7,7 +7,7 @@
 // -DPARTS=2: halves of complex elements.
 #include "ops/lookup/gpu_place.cuh"
 
-enum { THREADS = 128, ROWS = METHOD == CUBIC ? 4 : METHOD == LINEAR ? 2 : 1 };
+enum { THREADS = 128 };
 
 union vector_in {
     bits_of<V * sizeof(from_type)>::type all;
@@ -26,35 +26,12 @@ struct slices {
     i64 index_step, out_step;   // bytes between coordinates, slices of out
 };
 
-__device__ __forceinline__ to_type fill_of(const uint4 &fill, bool second) {
-    const uint4 mine = PARTS == 2 && second ? (sizeof(to_type) == 4 ? make_uint4(fill.y, 0, 0, 0) : make_uint4(fill.z, fill.w, 0, 0)) : fill;
-    bits_of<sizeof(to_type)>::type bits;
-    cut(mine, bits);
-    return as<to_type>(bits);
-}
-
-__device__ __forceinline__ to_type element_of(const vector_in (&row)[ROWS], int j, real t) {
-    real y[ROWS];
+__device__ __forceinline__ to_type element_of(const vector_in (&row)[NEIGHBOURS], int j, real t) {
+    real y[NEIGHBOURS];
 #pragma unroll
-    for (int r = 0; r < ROWS; r++)
+    for (int r = 0; r < NEIGHBOURS; r++)
         y[r] = load_as<real, FROM>(row[r].part[j]);
-#if METHOD == NEAREST
-    return result_of(y[0]);
-#elif METHOD == LINEAR
-    return result_of(value_at(record_of(y[0], y[0], y[1], y[1]), t));
-#else
-    return result_of(value_at(record_of(y[0], y[1], y[2], y[3]), t));
-#endif
-}
-
-// As `neighbour`, in as few bits as places have.
-__device__ __forceinline__ spot_number near_to(spot_number at, int by, spot_number n) {
-    const spot_number k = at + by;
-    if (k >= 0 && k < n)
-        return k;
-    if (OUTSIDE == WRAP)
-        return (k % n + n) % n;
-    return k < 0 ? 0 : n - 1;
+    return result_between(y, t);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 8)
@@ -75,24 +52,24 @@ extern "C" __global__ void __launch_bounds__(THREADS, 8)
     if (!inside && OUTSIDE == ERROR && lane == 0)
         note(bad, position);
     table += line * p.table_line + begin * (i64)sizeof(vector_in);
-    const char *from[ROWS];
+    const char *from[NEIGHBOURS];
 #pragma unroll
-    for (int r = 0; r < ROWS; r++)
-        from[r] = entry_at(table, (entry)(ROWS == 1 ? x.at : near_to(x.at, METHOD == CUBIC ? r - 1 : r, (spot_number)p.n)), p.step);
+    for (int r = 0; r < NEIGHBOURS; r++)
+        from[r] = entry_at(table, (entry)(NEIGHBOURS == 1 ? x.at : neighbour(x.at, METHOD == CUBIC ? r - 1 : r, (spot_number)p.n)), p.step);
     out += line * p.out_line + position * p.out_step + begin * (i64)sizeof(vector_out);
 #pragma unroll 2
     for (int turn = 0; turn <= last; turn += LANES) { // behind the end the last one again, so that lanes take turns together
         const unsigned k = (unsigned)min(turn + lane, last);
-        vector_in y[ROWS];
+        vector_in y[NEIGHBOURS];
         vector_out z;
 #pragma unroll
-        for (int r = 0; r < ROWS; r++)
+        for (int r = 0; r < NEIGHBOURS; r++)
             y[r].all = __ldg((const bits_of<V * sizeof(from_type)>::type *)(from[r]) + k);
 #pragma unroll
         for (int j = 0; j < V; j++) {
             z.part[j] = element_of(y, j, x.t);
             if (OUTSIDE == FILL && !inside)
-                z.part[j] = fill_of(fill, (k * V + j) % 2 != 0);
+                z.part[j] = fill_of(fill, PARTS == 2 && (k * V + j) % 2 != 0);
             if (OUTSIDE == WRAP && !number)
                 z.part[j] = no_number();
         }

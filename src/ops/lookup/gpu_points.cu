@@ -12,10 +12,7 @@ __device__ to_type beyond(const char *line, index_type v, number run, const walk
         return no_number();
     if (OUTSIDE == WRAP)
         return result_of(METHOD == NEAREST ? entry_value(line, x.at, w.step) : value_at(record_at(line, x.at, w.n, w.step), x.t));
-    uint4 mine = PARTS == 2 && run % 2 ? (sizeof(to_type) == 4 ? make_uint4(fill.y, 0, 0, 0) : make_uint4(fill.z, fill.w, 0, 0)) : fill;
-    bits_of<sizeof(to_type)>::type bits;
-    cut(mine, bits);
-    return as<to_type>(bits);
+    return fill_of(fill, PARTS == 2 && run % 2);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 4)

@@ -40,10 +40,7 @@ static shape shape_of(const lookup_problem *p) {
 bool tess_lookup_gpu_prepared_slices_fit(const tess_problem *base, const char **why) {
     const lookup_problem *p = (const lookup_problem *)base;
     const lookup_axes *outer = &p->outer, *at = &p->at, *inner = &p->inner;
-    if (!tess_lookup_gpu_points_fit(base, why))
-        return false;
-    *why = "needs a table with entries and an out with elements";
-    if (p->n <= 0 || p->out.count <= 0)
+    if (!tess_lookup_gpu_points_fit(base, why) || !tess_lookup_something_to_do(p, why))
         return false;
     *why = "needs slices of 2 to 16 elements and at most 64 bytes, coordinates and an out without gaps, and at most one axis before the table's";
     const int64_t slice = inner->count * p->size;
@@ -70,8 +67,8 @@ static void lay_prepared_slices(const tess_problem *base, const tess_gpu_device 
     const lookup_problem *p = (const lookup_problem *)base;
     const shape s = shape_of(p);
     const int64_t lines = p->outer.count, items = p->n * lines * (s.pitch / record_size(p)), blocks = tess_ceil_div(p->at.count, POINTS);
-    const int64_t table[] = {p->n, p->step, p->inner.stride[LOOKUP_FROM][0], p->outer.ndim ? p->outer.stride[LOOKUP_FROM][0] : 0, lines};
-    const int64_t points[] = {p->at.count, blocks, p->outer.ndim ? p->outer.stride[LOOKUP_OUT][0] : 0, p->n * s.pitch};
+    const int64_t table[] = {p->n, p->step, p->inner.stride[LOOKUP_FROM][0], tess_lookup_stride(&p->outer, LOOKUP_FROM), lines};
+    const int64_t points[] = {p->at.count, blocks, tess_lookup_stride(&p->outer, LOOKUP_OUT), p->n * s.pitch};
     (void)device;
     tess_lookup_gpu_begin_points(layout, p, &gpu_prepared_slices);
     tess_gpu_option(layout, "-DEACH=%d", (int)s.wide);

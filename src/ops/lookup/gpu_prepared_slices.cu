@@ -98,13 +98,6 @@ __device__ __forceinline__ void read(slice_records &r, const char *records, spot
         load_now(r.all[k], records + (i64)at * PITCH + k * READ);
 }
 
-__device__ __forceinline__ to_type fill_of(const uint4 &fill, int c) {
-    const uint4 mine = PARTS == 2 && c % 2 ? (sizeof(to_type) == 4 ? make_uint4(fill.y, 0, 0, 0) : make_uint4(fill.z, fill.w, 0, 0)) : fill;
-    bits_of<sizeof(to_type)>::type bits;
-    cut(mine, bits);
-    return as<to_type>(bits);
-}
-
 struct points_of {
     i64 count, blocks, out_line; // points, blocks a line, bytes between lines of out
     i64 table_line;              // bytes between lines of records
@@ -183,6 +176,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1024 / THREADS)
         slice_records r;
         read(r, records, place.at);
         for (int c = 0; c < EACH; c++)
-            ((to_type *)(out + at * BYTES))[c] = OUTSIDE == FILL ? fill_of(fill, c) : number ? element_of(r, c, place) : no_number();
+            ((to_type *)(out + at * BYTES))[c] = OUTSIDE == FILL ? fill_of(fill, PARTS == 2 && c % 2) : number ? element_of(r, c, place) : no_number();
     }
 }

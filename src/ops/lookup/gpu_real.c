@@ -39,9 +39,9 @@ bool tess_lookup_gpu_prepared_fits(const tess_problem *base, const char **why) {
 
 bool tess_lookup_gpu_prepared_pays(const tess_problem *base, const char **why) {
     const lookup_problem *p = of(base);
-    *why = "prepared entries pay when they stay in the caches and have more points than a quarter of their number; of many lines, which are all "
-           "written and read again, twice as many, "
-           "512 or more";
+    *why =
+        "prepared entries pay when they stay in the caches and have more points than a quarter of their number, on lines twice as many, and 512 or "
+        "more";
     /* Four neighbours in f32 cost more than a record from the second-level cache. */
     const int64_t most = p->interpolation == TESS_INTERPOLATE_CUBIC && p->compute == tess_f32 ? 1 << 19 : 1 << 18;
     return p->n * tess_lookup_gpu_record_size(p) <= most && p->at.count >= p->n / 4 &&
@@ -58,7 +58,7 @@ lookup_gpu_shape tess_lookup_gpu_prepared_shape(const lookup_problem *p) {
 static void lay_prepared(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const lookup_problem *p = of(base);
     const lookup_gpu_shape s = tess_lookup_gpu_prepared_shape(p);
-    int64_t table[] = {p->n, p->step, p->outer.ndim ? p->outer.stride[LOOKUP_FROM][0] : 0, p->outer.count};
+    int64_t table[] = {p->n, p->step, tess_lookup_stride(&p->outer, LOOKUP_FROM), p->outer.count};
     (void)device;
     tess_lookup_gpu_begin_points(layout, p, &gpu_prepared);
     tess_gpu_option(layout, "-DSIZE=%d", (int)p->size);

@@ -16,35 +16,28 @@ static bool gathers(const lookup_problem *p, const char **why) {
     return p->interpolation == TESS_INTERPOLATE_NONE;
 }
 
-static bool something_to_do(const lookup_problem *p, const char **why) {
-    *why = "needs a table with entries and an out with elements";
-    return p->n > 0 && p->out.count > 0;
-}
-
 /* ---- lookup/vectors ---- */
 
 bool tess_lookup_gpu_compact(const lookup_problem *p, const char **why) {
     const lookup_axes *at = &p->at;
-    if (!something_to_do(p, why))
+    if (!tess_lookup_something_to_do(p, why))
         return false;
     *why = "needs single elements, indices and elements of out without gaps, and at most one axis before the table's";
     return p->inner.count == 1 && p->outer.ndim <= 1 &&
            (at->ndim == 0 || (at->ndim == 1 && at->stride[LOOKUP_FROM][0] == p->index.itemsize && at->stride[LOOKUP_OUT][0] == p->size));
 }
 
-static int64_t outer_stride(const lookup_problem *p, int side) { return p->outer.ndim ? p->outer.stride[side][0] : 0; }
-
 /* As many lookups as make 16 bytes of index or of out, and fewer where lines of out begin in between. */
 int64_t tess_lookup_gpu_vector(const lookup_problem *p) {
     int64_t vector = 16 / tess_max64(p->size, p->index.itemsize);
-    while (vector > 1 && outer_stride(p, LOOKUP_OUT) % (vector * p->size) != 0)
+    while (vector > 1 && tess_lookup_stride(&p->outer, LOOKUP_OUT) % (vector * p->size) != 0)
         vector /= 2;
     return vector;
 }
 
 /* Steps of the table, and from line to line of out, in elements of `size` bytes: one that stands for a run of the caller's may not divide them. */
 static bool whole_steps(const lookup_problem *p, int64_t size) {
-    return (p->step | outer_stride(p, LOOKUP_FROM) | outer_stride(p, LOOKUP_OUT)) % size == 0;
+    return (p->step | tess_lookup_stride(&p->outer, LOOKUP_FROM) | tess_lookup_stride(&p->outer, LOOKUP_OUT)) % size == 0;
 }
 
 bool tess_lookup_gpu_vectors_fit(const tess_problem *base, const char **why) {
@@ -120,8 +113,9 @@ void tess_lookup_gpu_lay_vectors(const tess_problem *base, const tess_gpu_device
     tess_gpu_option(layout, "-DSTEP=%d", p->step == p->size ? (int)p->size : 0);
     tess_gpu_option(layout, "-DPAST=%d", p->index.itemsize == 1);
     tess_lookup_gpu_lines(layout, p, &s, p->size <= 4);
-    tess_lookup_gpu_launch_lines(layout, p, "vectors",
-                                 (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step, .line = outer_stride(p, LOOKUP_FROM) / p->size}, &s);
+    tess_lookup_gpu_launch_lines(
+        layout, p, "vectors", (lookup_gpu_table){.place = TESS_GPU_IN, .step = p->step, .line = tess_lookup_stride(&p->outer, LOOKUP_FROM) / p->size},
+        &s);
 }
 
 /* ---- lookup/resident ---- */
@@ -198,7 +192,7 @@ bool tess_lookup_gpu_slices_fit(const tess_problem *base, const char **why) {
     const lookup_problem *p = of(base);
     const lookup_axes *outer = &p->outer, *at = &p->at, *inner = &p->inner;
     int64_t slice = inner->count * p->size;
-    if (!gathers(p, why) || !something_to_do(p, why))
+    if (!gathers(p, why) || !tess_lookup_something_to_do(p, why))
         return false;
     *why = "needs slices, indices and an out without gaps, and at most one axis before the table's";
     return (inner->ndim == 0 || (inner->ndim == 1 && inner->stride[LOOKUP_FROM][0] == p->size && inner->stride[LOOKUP_OUT][0] == p->size)) &&
@@ -231,7 +225,8 @@ static void lay_slice_vectors(const tess_problem *base, const tess_gpu_device *d
     const int64_t size = tess_lookup_gpu_slice_vector(p), per = p->inner.count * p->size / size;
     (void)device;
     int64_t vectors = p->outer.count * p->at.count * per;
-    int64_t slices[] = {p->n, p->step, outer_stride(p, LOOKUP_FROM) / size, p->at.count, per, vectors, divisor(p->at.count), divisor(per)};
+    int64_t slices[] = {p->n,        p->step, tess_lookup_stride(&p->outer, LOOKUP_FROM) / size, p->at.count, per, vectors, divisor(p->at.count),
+                        divisor(per)};
     tess_lookup_gpu_verdict(layout, p);
     tess_lookup_gpu_begin(layout, p, &gpu_slice_vectors);
     tess_gpu_option(layout, "-DSIZE=%d", (int)size);

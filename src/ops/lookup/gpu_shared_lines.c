@@ -21,12 +21,11 @@ typedef struct shape {
     int64_t parts;             /* blocks of the same lines */
 } shape;
 
-static int64_t outer_stride(const lookup_problem *p, int side) { return p->outer.ndim ? p->outer.stride[side][0] : 0; }
-
 static bool looked_up_often(const lookup_problem *p) { return p->at.count >= LOOKUPS_OF_ENTRY * p->n; }
 
 static shape shape_of(const lookup_problem *p) {
-    const int64_t step = outer_stride(p, LOOKUP_FROM), bytes = p->n * p->size, stretch = looked_up_often(p) ? STRETCH_LOOKED_UP : STRETCH;
+    const int64_t step = tess_lookup_stride(&p->outer, LOOKUP_FROM), bytes = p->n * p->size,
+                  stretch = looked_up_often(p) ? STRETCH_LOOKED_UP : STRETCH;
     shape s = {
         .by = tess_lookup_gpu_beside(p, bytes > HALF ? 2 * THREADS : THREADS, looked_up_often(p) ? 16 : 16 / tess_max64(p->size, p->index.itemsize)),
         .line = step / p->size};
@@ -72,7 +71,7 @@ static void lay_shared_lines(const tess_problem *base, const tess_gpu_device *de
         tess_lookup_gpu_lay_vectors(base, device, layout);
         return;
     }
-    const int64_t lines[] = {p->n,        p->step,        p->at.count, s.parts, s.line, outer_stride(p, LOOKUP_OUT) / p->size,
+    const int64_t lines[] = {p->n,        p->step,        p->at.count, s.parts, s.line, tess_lookup_stride(&p->outer, LOOKUP_OUT) / p->size,
                              s.by.served, p->outer.count, s.turns};
     tess_lookup_gpu_verdict(layout, p);
     tess_lookup_gpu_begin(layout, p, &gpu_shared_lines);
@@ -119,7 +118,7 @@ void tess_lookup_gpu_predict_shared_lines(const tess_problem *base, tess_gpu_pre
         return;
     const int64_t v = s.by.v, held = s.by.served, groups = tess_ceil_div(p->outer.count, held), pieces = tess_ceil_div(v * p->index.itemsize, 16);
     const int64_t count = p->at.count, whole = count / v, rest = count % v, lines = p->outer.count, step = s.line * p->size;
-    const int64_t out_step = outer_stride(p, LOOKUP_OUT);
+    const int64_t out_step = tess_lookup_stride(&p->outer, LOOKUP_OUT);
     tess_gpu_count_from_zero(out);
     out->constant_requests = out->shared_ld_wavefronts = out->shared_ld_conflicts = -1;
     for (int64_t first = 0; first < 128 && first < groups;

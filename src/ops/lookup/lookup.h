@@ -48,6 +48,13 @@ typedef struct lookup_problem {
 
 tess_status tess_lookup_sample(const tess_problem *problem, int64_t limit, tess_problem **small);
 
+/* strategies.c: whether there are entries, and elements of out, which all rows but the reference ask for. */
+bool tess_lookup_something_to_do(const lookup_problem *problem, const char **why);
+/* Bytes between the elements of a group of axes, which is one axis; 0 where it is none. */
+TESS_INLINE int64_t tess_lookup_stride(const lookup_axes *axes, int side) { return axes->ndim ? axes->stride[side][0] : 0; }
+/* Bytes of an element of the table, of half a complex one where those were split. */
+TESS_INLINE int64_t tess_lookup_from_size(const lookup_problem *problem) { return problem->table.itemsize / problem->parts; }
+
 tess_status tess_lookup_check(const tess_problem *base, const char *in, const char *second, const char *out);
 void tess_lookup_release(tess_problem *problem);
 void tess_lookup_describe(tess_problem *problem);

@@ -17,14 +17,13 @@ size_t tess_lookup_interpolate_records_workspace_baseline(const tess_problem *ba
 size_t tess_lookup_positions_workspace_baseline(const tess_problem *base, int threads);
 tess_status tess_lookup_reference(const tess_problem *base, const tess_run *run);
 
-/* What all rows but the reference ask for. */
-static bool something_to_do(const lookup_problem *problem, const char **why) {
+bool tess_lookup_something_to_do(const lookup_problem *problem, const char **why) {
     *why = "needs a table with entries and an out with elements";
     return problem->n > 0 && problem->out.count > 0;
 }
 
 static bool gathers(const lookup_problem *problem, const char **why) {
-    if (!something_to_do(problem, why))
+    if (!tess_lookup_something_to_do(problem, why))
         return false;
     *why = "looks up by integers, without interpolation";
     return problem->interpolation == TESS_INTERPOLATE_NONE;
@@ -75,7 +74,7 @@ static bool bytes_sensible(const tess_problem *base, const char **why) {
 static bool slices_applicable(const tess_problem *base, const char **why) { return gathers((const lookup_problem *)base, why); }
 
 static bool interpolates(const lookup_problem *problem, const char **why) {
-    if (!something_to_do(problem, why))
+    if (!tess_lookup_something_to_do(problem, why))
         return false;
     *why = "looks up at real coordinates in elements";
     return problem->interpolation != TESS_INTERPOLATE_NONE && !problem->positions;
@@ -83,7 +82,7 @@ static bool interpolates(const lookup_problem *problem, const char **why) {
 
 static bool positions_applicable(const tess_problem *base, const char **why) {
     const lookup_problem *problem = (const lookup_problem *)base;
-    if (!something_to_do(problem, why))
+    if (!tess_lookup_something_to_do(problem, why))
         return false;
     *why = "looks up among positions, fewer than 2^29";
     return problem->positions && problem->n < 1 << 29;

@@ -56,71 +56,73 @@ static void by_coordinates(void **state) {
                        (tess_outside)((i / 3 + i / TESS_COUNT(cases)) % 4), i % 4 == 0);
 }
 
+typedef struct resized {
+    tess_type table, index, out;
+    int64_t lines, n, count, width, gap; /* width: elements of a slice; gap: elements behind it, or slices behind a line */
+} resized;
+
+/* between_lines: where the gap is. The number of the case says how: every method and policy comes. */
+static void compare_resized(uint64_t *random, const resized *c, int number, bool between_lines) {
+    hostile_array table, index, out;
+    const bool flat = between_lines && c->width == 1;
+    const int64_t behind = between_lines ? c->gap : 0, beside = between_lines ? 0 : c->gap;
+    const int64_t table_shape[] = {c->lines, c->n + behind, c->width + beside}, out_shape[] = {c->lines, c->count + behind, c->width + beside};
+    const tess_lookup_options options = {
+        .outside = (tess_outside)(number % 4), .fill = -3.25, .axis = 1, .interpolation = (tess_interpolation)(1 + number % 3)};
+    hostile_make(&table, random, c->table, 3 - flat, table_shape, HOSTILE_COMPACT);
+    hostile_make(&index, random, c->index, 1, &c->count, HOSTILE_COMPACT);
+    hostile_make(&out, random, c->out, 3 - flat, out_shape, HOSTILE_COMPACT);
+    hostile_fill(&table, random, 1);
+    table.shape[1] = c->n;
+    out.shape[1] = c->count;
+    if (!flat)
+        table.shape[2] = out.shape[2] = c->width;
+    if (!between_lines) { /* others take another row */
+        table.tensor.byte_offset = table.tensor.byte_offset / 16 * 16;
+        index.tensor.byte_offset = index.tensor.byte_offset / 16 * 16;
+        out.tensor.byte_offset = out.tensor.byte_offset / 16 * 16;
+    }
+    set_reals(random, &index, c->n, number % 5 == 0);
+    compare(&table, &index, &out, options);
+    free_case(&table, &index, &out);
+}
+
 /* Slices without gaps behind the axis: lanes of a few and of whole warps, several pieces, vectors or single elements, lines of them; complex ones. */
 static void slices_at_coordinates(void **state) {
     (void)state;
     uint64_t random = 53;
-    static const struct {
-        tess_type table, index, out;
-        int64_t lines, n, count, width, gap;
-    } cases[] = {{tess_f32, tess_f32, tess_f32, 1, 61, 50, 25, 0},   {tess_u8, tess_f32, tess_u8, 9, 10, 7, 667, 0},
-                 {tess_i8, tess_f32, tess_i8, 1, 95, 40, 282, 0},    {tess_f32, tess_f64, tess_f32, 2, 20, 9, 5000, 4},
-                 {tess_f16, tess_f32, tess_f16, 1, 56, 200, 7, 0},   {tess_u16, tess_f32, tess_u16, 3, 7, 7, 564, 2},
-                 {tess_f64, tess_f16, tess_f64, 3, 4, 30, 7, 1},     {tess_c64, tess_f32, tess_c64, 2, 9, 11, 37, 0},
-                 {tess_c128, tess_f64, tess_c128, 1, 9, 20, 16, 1},  {tess_f32, tess_bf16, tess_c64, 2, 5, 13, 12, 0},
-                 {tess_u8, tess_f32, tess_f32, 1, 3, 17, 4096, 16},  {tess_f64, tess_f32, tess_u8, 2, 1, 5, 8, 0},
-                 {tess_u8, tess_f64, tess_u8, 1, 400, 130, 1024, 0}, {tess_i32, tess_f32, tess_i32, 4, 40, 3, 4, 0}};
-    for (int i = 0; i < 3 * TESS_COUNT(cases); i++) {
-        hostile_array table, index, out;
-        const int k = i % TESS_COUNT(cases), turn = i / TESS_COUNT(cases);
-        const int64_t width = cases[k].width, n = cases[k].n, count = cases[k].count, lines = cases[k].lines;
-        const int64_t table_shape[] = {lines, n, width + cases[k].gap}, out_shape[] = {lines, count, width + cases[k].gap};
-        const tess_lookup_options options = {
-            .outside = (tess_outside)((i / 3 + turn) % 4), .fill = -3.25, .axis = 1, .interpolation = (tess_interpolation)(1 + (i + turn) % 3)};
-        hostile_make(&table, &random, cases[k].table, 3, table_shape, HOSTILE_COMPACT);
-        hostile_make(&index, &random, cases[k].index, 1, &count, HOSTILE_COMPACT);
-        hostile_make(&out, &random, cases[k].out, 3, out_shape, HOSTILE_COMPACT);
-        hostile_fill(&table, &random, 1);
-        table.shape[2] = out.shape[2] = width;
-        table.tensor.byte_offset = table.tensor.byte_offset / 16 * 16;
-        index.tensor.byte_offset = index.tensor.byte_offset / 16 * 16;
-        out.tensor.byte_offset = out.tensor.byte_offset / 16 * 16;
-        set_reals(&random, &index, n, i % 4 == 0);
-        compare(&table, &index, &out, options);
-        free_case(&table, &index, &out);
-    }
+    static const resized cases[] = {{tess_f32, tess_f32, tess_f32, 1, 61, 50, 25, 0},   {tess_u8, tess_f32, tess_u8, 9, 10, 7, 667, 0},
+                                    {tess_i8, tess_f32, tess_i8, 1, 95, 40, 282, 0},    {tess_f32, tess_f64, tess_f32, 2, 20, 9, 5000, 4},
+                                    {tess_f16, tess_f32, tess_f16, 1, 56, 200, 7, 0},   {tess_u16, tess_f32, tess_u16, 3, 7, 7, 564, 2},
+                                    {tess_f64, tess_f16, tess_f64, 3, 4, 30, 7, 1},     {tess_c64, tess_f32, tess_c64, 2, 9, 11, 37, 0},
+                                    {tess_c128, tess_f64, tess_c128, 1, 9, 20, 16, 1},  {tess_f32, tess_bf16, tess_c64, 2, 5, 13, 12, 0},
+                                    {tess_u8, tess_f32, tess_f32, 1, 3, 17, 4096, 16},  {tess_f64, tess_f32, tess_u8, 2, 1, 5, 8, 0},
+                                    {tess_u8, tess_f64, tess_u8, 1, 400, 130, 1024, 0}, {tess_i32, tess_f32, tess_i32, 4, 40, 3, 4, 0}};
+    for (int k = 0; k < TESS_COUNT(cases); k++)
+        for (int turn = 0; turn < 3; turn++)
+            compare_resized(&random, &cases[k], k + 5 * turn, false);
 }
 
 /* Lines without gaps in them by the same coordinates: one to a block and several, with gaps between lines, elements that begin between vectors, slices of one element to 16. */
 static void lines_at_coordinates(void **state) {
     (void)state;
     uint64_t random = 54;
-    static const struct {
-        tess_type table, index, out;
-        int64_t lines, n, count, width, gap;
-    } cases[] = {{tess_f32, tess_f32, tess_f32, 300, 61, 50, 1, 0},    {tess_u8, tess_f32, tess_u8, 260, 37, 45, 3, 0},
-                 {tess_u8, tess_f32, tess_u8, 2100, 25, 41, 1, 1},     {tess_i16, tess_f16, tess_i16, 270, 33, 32, 1, 0},
-                 {tess_f16, tess_f32, tess_f16, 2060, 9, 35, 2, 0},    {tess_f64, tess_f64, tess_f64, 257, 20, 33, 3, 2},
-                 {tess_u8, tess_f32, tess_f32, 4, 90, 700, 3, 0},      {tess_c64, tess_f32, tess_c64, 9, 30, 40, 1, 1},
-                 {tess_bf16, tess_f32, tess_bf16, 11, 300, 301, 5, 0}, {tess_f32, tess_f64, tess_u16, 13, 70, 333, 16, 1},
-                 {tess_i8, tess_f32, tess_i8, 5, 4001, 1300, 4, 0},    {tess_f32, tess_f32, tess_f32, 7, 1, 64, 1, 0}};
-    for (int i = 0; i < 3 * TESS_COUNT(cases); i++) {
-        hostile_array table, index, out;
-        const int k = i % TESS_COUNT(cases), turn = i / TESS_COUNT(cases), flat = cases[k].width == 1;
-        const int64_t width = cases[k].width, n = cases[k].n, count = cases[k].count, lines = cases[k].lines;
-        const int64_t table_shape[] = {lines, n + cases[k].gap, width}, out_shape[] = {lines, count + cases[k].gap, width};
-        const tess_lookup_options options = {
-            .outside = (tess_outside)((k + turn) % 4), .fill = -3.25, .axis = 1, .interpolation = (tess_interpolation)(1 + (k + turn) % 3)};
-        hostile_make(&table, &random, cases[k].table, 3 - flat, table_shape, HOSTILE_COMPACT);
-        hostile_make(&index, &random, cases[k].index, 1, &count, HOSTILE_COMPACT);
-        hostile_make(&out, &random, cases[k].out, 3 - flat, out_shape, HOSTILE_COMPACT);
-        hostile_fill(&table, &random, 1);
-        table.shape[1] = n;
-        out.shape[1] = count;
-        set_reals(&random, &index, n, i % 4 == 0);
-        compare(&table, &index, &out, options);
-        free_case(&table, &index, &out);
-    }
+    static const resized cases[] = {{tess_f32, tess_f32, tess_f32, 300, 61, 50, 1, 0},    {tess_u8, tess_f32, tess_u8, 260, 37, 45, 3, 0},
+                                    {tess_u8, tess_f32, tess_u8, 2100, 25, 41, 1, 1},     {tess_i16, tess_f16, tess_i16, 270, 33, 32, 1, 0},
+                                    {tess_f16, tess_f32, tess_f16, 2060, 9, 35, 2, 0},    {tess_f64, tess_f64, tess_f64, 257, 20, 33, 3, 2},
+                                    {tess_u8, tess_f32, tess_f32, 4, 90, 700, 3, 0},      {tess_c64, tess_f32, tess_c64, 9, 30, 40, 1, 1},
+                                    {tess_bf16, tess_f32, tess_bf16, 11, 300, 301, 5, 0}, {tess_f32, tess_f64, tess_u16, 13, 70, 333, 16, 1},
+                                    {tess_i8, tess_f32, tess_i8, 5, 4001, 1300, 4, 0},    {tess_f32, tess_f32, tess_f32, 7, 2, 64, 1, 0}};
+    int lines = 0;
+    while (tess_lookup_op.gpu_rows[lines].applicable != tess_lookup_gpu_line_points_fit)
+        lines++;
+    const int before = ran[lines];
+    all_cases = true;
+    for (int k = 0; k < TESS_COUNT(cases); k++)
+        for (int turn = 0; turn < 3; turn++)
+            compare_resized(&random, &cases[k], k + 5 * turn, true);
+    all_cases = false;
+    assert_int_equal(ran[lines] - before, 3 * TESS_COUNT(cases));
 }
 
 /* No index points inside, so that all of a thread's are seen to once more, which a compiler got wrong where a thread had two (notes-gpu.md). */
