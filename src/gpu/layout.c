@@ -27,19 +27,29 @@ void tess_gpu_unit(tess_gpu_layout *layout, const tess_gpu_text *text) {
     layout->unit[layout->units++].text = text;
 }
 
-void tess_gpu_option(tess_gpu_layout *layout, const char *format, ...) {
+TESS_PRINTF(3, 0) static void add_option(tess_gpu_layout *layout, int unit, const char *format, va_list arguments) {
     char option[TESS_GPU_ARENA];
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(option, sizeof option, format, arguments);
-    va_end(arguments);
-    int unit = layout->units - 1, n = unit < 0 ? TESS_GPU_OPTIONS : layout->unit[unit].options;
+    const int length = vsnprintf(option, sizeof option, format, arguments), n = unit < 0 ? TESS_GPU_OPTIONS : layout->unit[unit].options;
     if (length < 0 || (size_t)length >= sizeof option || n == TESS_GPU_OPTIONS) {
         layout->full = true;
         return;
     }
     layout->unit[unit].option[n] = layout->arena + keep(layout, option, (size_t)length + 1, 1);
     layout->unit[unit].options++;
+}
+
+void tess_gpu_option(tess_gpu_layout *layout, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    add_option(layout, layout->units - 1, format, arguments);
+    va_end(arguments);
+}
+
+TESS_PRINTF(3, 4) static void option_of(tess_gpu_layout *layout, int unit, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    add_option(layout, unit, format, arguments);
+    va_end(arguments);
 }
 
 tess_gpu_step *tess_gpu_launch_of(tess_gpu_layout *layout, const char *entry, int64_t grid_x, int64_t grid_y, int64_t grid_z, int block,
@@ -51,6 +61,27 @@ tess_gpu_step *tess_gpu_launch_of(tess_gpu_layout *layout, const char *entry, in
     tess_gpu_step *step = &layout->step[layout->steps++];
     *step = (tess_gpu_step){.unit = layout->units - 1, .entry = entry, .grid = {{grid_x, grid_y, grid_z}, {block, 1, 1}, shared}};
     return step;
+}
+
+tess_gpu_step *tess_gpu_launch_folding(tess_gpu_layout *layout, const char *entry, int64_t grid_x, int64_t grid_y, int64_t grid_z, int block,
+                                       int64_t shared) {
+    tess_gpu_step *step = tess_gpu_launch_of(layout, entry, grid_x, grid_y, grid_z, block, shared);
+    step->folds = true;
+    return step;
+}
+
+void tess_gpu_fold(tess_gpu_layout *layout, const int most[3]) {
+    for (int s = 0; s < layout->steps; s++) {
+        tess_gpu_step *step = &layout->step[s];
+        int64_t *blocks = step->grid.grid, all;
+        if (!step->folds || (blocks[1] <= most[1] && blocks[2] <= most[2]) || TESS_MUL_OVERFLOWS(blocks[0], blocks[1], &all) ||
+            TESS_MUL_OVERFLOWS(all, blocks[2], &all) || all > most[0] || all == 0)
+            continue; /* too many in all: the plan says so */
+        option_of(layout, step->unit, "-DFOLD_X=%lldu", (long long)blocks[0]);
+        option_of(layout, step->unit, "-DFOLD_Y=%lldu", (long long)blocks[1]);
+        blocks[0] = all;
+        blocks[1] = blocks[2] = 1;
+    }
 }
 
 static void add(tess_gpu_layout *layout, tess_gpu_step *step, tess_gpu_argument argument) {

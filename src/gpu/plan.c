@@ -90,6 +90,7 @@ static tess_status lay_out(const tess_plan *plan, tess_gpu_plan *made, const tes
     made->row = row;
     if (!is_idle(plan))
         of->lay_out(plan->problem, d, &made->layout);
+    tess_gpu_fold(&made->layout, d->grid);
     if (made->layout.full)
         return tess_fail(TESS_ERR_INTERNAL, "strategy %s: a layout of %d launches has too many units, options or arguments", row->name,
                          made->layout.steps);

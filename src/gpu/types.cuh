@@ -24,6 +24,15 @@
 typedef long long i64;
 typedef unsigned long long u64;
 
+// Where a block lies in its launch. More blocks than a grid takes along y and z are folded into one line (gpu/layout.c), FOLD_X of them in a row and FOLD_Y rows in a plane.
+#ifdef FOLD_X
+__device__ __forceinline__ uint3 block_place() { return make_uint3(blockIdx.x % FOLD_X, blockIdx.x / FOLD_X % FOLD_Y, blockIdx.x / FOLD_X / FOLD_Y); }
+__device__ __forceinline__ unsigned rows_of_blocks() { return FOLD_Y; }
+#else
+__device__ __forceinline__ uint3 block_place() { return blockIdx; }
+__device__ __forceinline__ unsigned rows_of_blocks() { return gridDim.y; }
+#endif
+
 // N bytes (4, 8, 16) as words, by an instruction that the compiler leaves where it stands: it would else put each load before its first use, and few
 // would be on their way at once. Also for memory that the kernel does not write: the read-only path.
 template <int N> struct alignas(N) words {

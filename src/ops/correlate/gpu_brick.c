@@ -19,7 +19,7 @@ enum {
     PLACES = 48 << 10 /* bytes of shared memory that are not asked for at the launch: for where the brick's rows, columns and layers lie */,
     PARAMETERS = 4000
 };
-enum { AXIS = INT32_MAX / 2, GRID = 65535, SMALL = 512 /* taps, as measured */ };
+enum { AXIS = INT32_MAX / 2, SMALL = 512 /* taps, as measured */ };
 
 typedef tess_correlate_brick_shape brick;
 
@@ -211,9 +211,10 @@ bool tess_correlate_brick_of(brick *b, const tess_correlate_problem *p, const te
         b->grid[i] = tess_ceil_div(b->axis[i].m, b->tile[i]);
     *why = "needs fewer arrays, or shorter axes";
     for (int d = 0; d < pass->ndim; d++)
-        if (tess_correlate_brick_is_batch(b, d) && (pass->axis[d].m > GRID || (b->grid[2] *= pass->axis[d].m) > GRID))
+        if (tess_correlate_brick_is_batch(b, d) && TESS_MUL_OVERFLOWS(b->grid[2], pass->axis[d].m, &b->grid[2]))
             return false;
-    return b->grid[1] <= GRID && b->grid[2] <= GRID;
+    int64_t blocks;
+    return !TESS_MUL_OVERFLOWS(b->grid[0], b->grid[1], &blocks) && !TESS_MUL_OVERFLOWS(blocks, b->grid[2], &blocks) && blocks <= INT32_MAX;
 }
 
 /* ---- the rows ---- */
@@ -261,6 +262,7 @@ bool tess_correlate_brick_pays(const tess_problem *base, const char **why) {
         turned = turned || (tess_correlate_brick_of(&b, p, &pass[k], true, why) && b.turned);
         taps = tess_max64(taps, pass[k].taps);
     }
+    apart = apart || (tess_correlate_march3d_odd_fits(base, &other) && !tess_correlate_march3d_odd_pays(base, &other));
     *why = apart ? "larger masks have a tile that more outputs share"
                  : "real elements that follow each other along the mask's last axis come by vectors";
     return apart && (turned || taps <= SMALL || !tess_correlate_wide_fits(base, &other) || !tess_correlate_wide_pays(base, &other));
@@ -309,7 +311,7 @@ static void lay_pass_as(tess_gpu_layout *layout, const tess_correlate_problem *p
         tess_max64(layout->alignment,
                    by_vectors(&b) ? tess_max64(b.unit * (int64_t)tess_type_size(pass->from), b.columns * (int64_t)tess_type_size(pass->to)) : 0);
     tess_gpu_step *step =
-        tess_gpu_launch_of(layout, "brick_pass", b.grid[0], b.grid[1], b.grid[2], (int)(b.threads[0] * b.threads[1] * b.threads[2]), b.shared);
+        tess_gpu_launch_folding(layout, "brick_pass", b.grid[0], b.grid[1], b.grid[2], (int)(b.threads[0] * b.threads[1] * b.threads[2]), b.shared);
     tess_correlate_gpu_ends(layout, step, k, count, between);
     memcpy(at, pass->weights, pass->size);
     tess_gpu_pass(layout, step, block, (size_t)((char *)at - (char *)block) + tess_ceil_div(pass->size, 8) * 8);

@@ -333,9 +333,9 @@ const bool Y_FIRST = FIRST == 1 || (FIRST == 0 && SECOND == 1);
 extern "C" __global__ __launch_bounds__(THREADS) void brick_pass(const in_element *__restrict__ in, out_element *__restrict__ out, const brick p) {
     extern __shared__ uint4 memory[];
     cell *tile = (cell *)memory;
-    const int x0 = blockIdx.x * TILE_X, y0 = blockIdx.y * TILE_Y;
+    const int x0 = block_place().x * TILE_X, y0 = block_place().y * TILE_Y;
     int z0 = 0;
-    unsigned block = blockIdx.z;
+    unsigned block = block_place().z;
     if (LZ > 1) {
         const unsigned deep = ((unsigned)p.z.m + TILE_Z - 1) / TILE_Z;
         z0 = block % deep * TILE_Z;

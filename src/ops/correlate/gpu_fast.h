@@ -133,6 +133,7 @@ bool tess_correlate_flat_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_line_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_short_rows_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_patch_pays(const tess_problem *problem, const char **why);
+bool tess_correlate_patch_odd_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_patch_separable_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_patch_separable_odd_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_separable_each_pays(const tess_problem *problem, const char **why);
@@ -140,5 +141,18 @@ bool tess_correlate_separable_each_odd_pays(const tess_problem *problem, const c
 bool tess_correlate_mixed_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_turned_pays(const tess_problem *problem, const char **why);
 bool tess_correlate_shifted3d_pays(const tess_problem *problem, const char **why);
+bool tess_correlate_separable_split_pays(const tess_problem *problem, const char **why);
+bool tess_correlate_separable_split_odd_pays(const tess_problem *problem, const char **why);
+/* gpu_narrow.c */
+bool tess_correlate_march3d_pays(const tess_problem *problem, const char **why);
+bool tess_correlate_march3d_odd_pays(const tess_problem *problem, const char **why);
+bool tess_correlate_separable2d_pays(const tess_problem *problem, const char **why);
+bool tess_correlate_separable2d_odd_pays(const tess_problem *problem, const char **why);
+/* Whether a list's masks are quickest each by the row that takes it, because output rows are short and many. */
+bool tess_correlate_list_is_narrow(const tess_correlate_problem *problem);
+/* Whether strips as wide as the frame's rows are better than what else takes the list. */
+bool tess_correlate_strips_pay(const tess_correlate_frame *frame, const tess_problem *problem, bool whole, const char **why);
+/* Whether rows of a mask along them alone are short enough for tile1d, of which several are a block; where patch takes them. */
+bool tess_correlate_tile1d_is_quicker(const tess_correlate_frame *frame, int64_t work, bool whole);
 
 #endif

@@ -98,7 +98,7 @@ static bool patch_takes(const tess_problem *base, bool whole, const char **why) 
     const patch_shape s = patch_of(&f, work_size(base), whole);
     const int64_t widest = whole ? tess_min64(s.columns, 8) : f.in <= 2 ? 8 : 4;
     *why = "takes masks of at most 5 rows, no wider than a vector of 16 bytes on either side";
-    return f.y.width <= 5 && before(&f) <= widest && after(&f) <= widest && tess_ceil_div(f.y.m, s.rows * s.down) <= GRID;
+    return f.y.width <= 5 && before(&f) <= widest && after(&f) <= widest;
 }
 
 /* Everything but the weights, which come last. */
@@ -116,7 +116,7 @@ static void lay_patch_of(const tess_correlate_frame *f, patch_shape s, tess_gpu_
     const int64_t blocks_along = whole ? tess_ceil_div(f->x.m, 32 * s.columns * s.across)
                                        : tess_ceil_div(f->x.m + s.columns - 1, tess_correlate_frame_shifted(f, s.columns) * s.across);
     tess_gpu_step *step =
-        tess_gpu_launch_of(layout, entry, blocks_along, tess_ceil_div(f->y.m, s.rows * s.down), f->arrays, (int)(32 * s.across * s.down), 0);
+        tess_gpu_launch_folding(layout, entry, blocks_along, tess_ceil_div(f->y.m, s.rows * s.down), f->arrays, (int)(32 * s.across * s.down), 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_correlate_frame_pass(layout, step, f);
@@ -179,14 +179,12 @@ static bool patch_bytes_takes(const tess_problem *base, bool whole, const char *
     tess_correlate_frame f;
     if (!frame_of(&f, base, 1, whole, why))
         return false;
-    const patch_shape s = tess_correlate_patch_bytes_of(&f, whole);
     *why = "takes u8 and i8, and integer masks whose sums are proven to fit 32 bits";
     if (!p->packed || f.in != 1)
         return false;
     const int64_t beside = whole && f.pass->group > 1 ? 16 : 8;
     *why = "takes masks of at most 8 rows and 12 columns, 8 of them (whole rows of pixels: 16 bytes) on either side, of weights of 8 bits";
-    return f.y.width <= MOST_ROWS && f.x.width <= 4 * MOST_GROUPS && before(&f) <= beside && after(&f) <= beside &&
-           tess_ceil_div(f.y.m, s.rows * s.down) <= GRID && bytes_of(p, &f, taps);
+    return f.y.width <= MOST_ROWS && f.x.width <= 4 * MOST_GROUPS && before(&f) <= beside && after(&f) <= beside && bytes_of(p, &f, taps);
 }
 
 static void lay_patch_bytes_as(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout, bool whole) {
@@ -251,8 +249,7 @@ bool tess_correlate_strip2d_carries(const tess_correlate_frame *f, int64_t work,
     strip2d_shape s = tess_correlate_strip2d_of(f, work, true, &none);
     *why = "takes masks of few enough taps for its registers and for the instruction cache";
     return f->y.width > 1 && f->x.width * f->y.width * s.columns <= BODY && (f->y.width * s.columns + before(f) + after(f)) * work / 4 <= MOST_SUMS &&
-           s.shared <= 48 << 10 && tess_correlate_frame_parameters(f, f->pass->taps) + 8 <= PARAMETERS &&
-           tess_ceil_div(f->y.m, tess_max64(1, s.height)) <= GRID;
+           s.shared <= 48 << 10 && tess_correlate_frame_parameters(f, f->pass->taps) + 8 <= PARAMETERS;
 }
 
 static bool strip2d_takes(const tess_problem *base, bool whole, const char **why) {
@@ -271,8 +268,8 @@ void tess_correlate_strip2d_lay(const tess_correlate_frame *given, tess_type wor
     tess_gpu_option(layout, "-DSTAGES=%d", (int)s.stages);
     tess_gpu_option(layout, "-DTHREADS=%d", (int)s.threads);
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "strip2d", tess_ceil_div(f.x.m, s.threads * s.columns), tess_ceil_div(f.y.m, s.height), f.arrays,
-                                             (int)s.threads, s.shared);
+    tess_gpu_step *step = tess_gpu_launch_folding(layout, "strip2d", tess_ceil_div(f.x.m, s.threads * s.columns), tess_ceil_div(f.y.m, s.height),
+                                                  f.arrays, (int)s.threads, s.shared);
     tess_gpu_pass_pointer(layout, step, ends->from, ends->from_at);
     tess_gpu_pass_pointer(layout, step, ends->to, ends->to_at);
     tess_correlate_frame_pass(layout, step, &f);
@@ -286,10 +283,19 @@ static void lay_strip2d_as(const tess_problem *base, const tess_gpu_device *devi
 }
 
 /* Where a row ends patches wait for one row of elements after another; of many short rows strips are faster. From how many columns on patches are, as measured on an H200. */
+bool tess_correlate_patch_odd_pays(const tess_problem *base, const char **why) {
+    const tess_correlate_frame f = known_frame(base, 1);
+    *why = "of short rows several are a tile";
+    return !tess_correlate_tile1d_is_quicker(&f, work_size(base), false);
+}
+
 bool tess_correlate_patch_pays(const tess_problem *base, const char **why) {
     const tess_correlate_frame f = known_frame(base, 1);
-    if (f.in > 4 || work_size(base) != 4 || f.pass->group > 1 || !tess_correlate_frame_many(&f) || tess_correlate_patch_shared_takes(&f) ||
-        !tess_correlate_strip2d_carries(&f, work_size(base), why))
+    *why = "of short rows several are a tile";
+    if (tess_correlate_tile1d_is_quicker(&f, work_size(base), true))
+        return false;
+    if (f.in > 4 || work_size(base) != 4 || (f.pass->group > 1 && f.in < 4) || !tess_correlate_frame_many(&f) ||
+        tess_correlate_patch_shared_takes(&f) || !tess_correlate_strip2d_carries(&f, work_size(base), why))
         return true;
     *why = "short rows are mostly ends";
     const bool small = f.y.width <= 3 && f.x.width <= 3;

@@ -347,9 +347,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) flat(const element
     extern __shared__ uint4 memory[];
     __shared__ alignas(16) result partial[2 * V];
     element *room = (element *)memory;
-    find_array(f, blockIdx.z, in, out);
-    const int strip = threadIdx.x / TILE, lane = threadIdx.x - strip * TILE, span = steps * DOWN * STEP, column = blockIdx.x * (TILE * V),
-              begin = blockIdx.y * span + column;
+    find_array(f, block_place().z, in, out);
+    const int strip = threadIdx.x / TILE, lane = threadIdx.x - strip * TILE, span = steps * DOWN * STEP, column = block_place().x * (TILE * V),
+              begin = block_place().y * span + column;
     run r;
     r.lead = ((unsigned)(u64)in & 15) / SIZE;
     r.end = (int)f.n_y * ROW + r.lead;
@@ -406,7 +406,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) flat(const element
     // Of either end the rows that the block has outputs of, the last group where it lies among them all. Mostly one warp is enough: blocks take turns in which one. The columns
     // of `wrap` are far, which shows in a block's first and last rows.
     const int from = max(begin - r.lead, 0), to = min(begin + span, r.end) - r.lead, groups = ((to - from) / ROW + 1 + MENDED) / MENDED;
-    for (int number = (threadIdx.x + blockIdx.z * 32) % THREADS; number < groups * SIDES; number += THREADS) {
+    for (int number = (threadIdx.x + block_place().z * 32) % THREADS; number < groups * SIDES; number += THREADS) {
         const bool right = LEFT == 0 || number % larger(SIDES, 1) == 1;
         const int x = right ? ROW - BESIDE : 0, least = (from - x - BESIDE + ROW) / ROW, end = (to - x + ROW - 1) / ROW,
                   y = max(min(least + number / larger(SIDES, 1) * MENDED, end - MENDED), least), first = (y - BEFORE_Y) * ROW + r.lead - r.low;

@@ -47,7 +47,7 @@ struct place {
 };
 // Warps that have an end do more: of blocks that a multiprocessor has at a time different ones, so that its schedulers share that.
 __device__ __forceinline__ place place_of() {
-    const int warp = (threadIdx.x / 32 + blockIdx.y + blockIdx.z) % WX, band = RING ? min((int)threadIdx.x / LANES, BANDS - 1) : 0,
+    const int warp = (threadIdx.x / 32 + block_place().y + block_place().z) % WX, band = RING ? min((int)threadIdx.x / LANES, BANDS - 1) : 0,
               number = RING ? threadIdx.x - band * LANES : warp * OWN + threadIdx.x % 32 - 1;
     const bool own = RING || (threadIdx.x % 32 > 0 && threadIdx.x % 32 < 31);
     const bool inside = !__any_sync(0xffffffff, number == 0 || number == LANES - 1);
@@ -259,14 +259,14 @@ __device__ __forceinline__ void send(result *out, const char *room) {
 }
 
 // A band's first row of outputs. None is left incomplete: the last ones compute some a second time.
-__device__ __forceinline__ int row_of(const frame &f, int band) { return min((int)(blockIdx.y * BANDS + band) * R, (int)f.m_y - R); }
+__device__ __forceinline__ int row_of(const frame &f, int band) { return min((int)(block_place().y * BANDS + band) * R, (int)f.m_y - R); }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     flat_list(const element *in, result *out, const frame f, const tap_list<KX> along_x, const tap_list<KY> along_y) {
     extern __shared__ uint4 memory[];
     const place p = place_of();
     char *room = (char *)memory;
-    find_array(f, blockIdx.z, in, out);
+    find_array(f, block_place().z, in, out);
 #pragma unroll 1
     for (int band = 0; band < BANDS; band++) {
         const int top = row_of(f, band) - f.before_y;

@@ -13,7 +13,7 @@ enum {
     TILE = 64,
     MOST_ROOM = 72 << 10,
     MOST_PIXELS = 1 << 30,
-    LEAST_PIXELS = 4096
+    LEAST_PIXELS = 2048
 };
 enum { FEW = 1 << 20 /* elements */, LEAST_STEPS = 4, ENOUGH = 1 << 16 /* threads */ };
 
@@ -82,7 +82,7 @@ static bool shape_of(flat_shape *shape, const tess_correlate_frame *f) {
         cut(&s, f, most_steps(&s, f));
         s.blocks = tess_max64(1, tess_min64(resident(s.threads, registers_of(&s, f)), SHARED / (s.room + BLOCK_SHARED)));
         const double cost = (double)(s.threads * s.bands) * ((double)(s.steps + 2) + 0.5 * (double)f->y.width);
-        if (s.room <= MOST_ROOM && s.bands <= GRID && cost < (threads < 128 ? 0.9 : 0.97) * least) {
+        if (s.room <= MOST_ROOM && cost < (threads < 128 ? 0.9 : 0.97) * least) {
             least = cost;
             *shape = s;
         }
@@ -130,21 +130,21 @@ static bool flat_takes(const tess_problem *base, bool whole, const char **why) {
 }
 
 /* Of rows that begin at multiples of 16 bytes, for which the table has others that are faster, but as measured on an H200 for these: short ones of bytes by bytes; under large
- * masks bytes by f32, short ones of f16, and of f32 where strips are mostly beyond them; under small masks f32 up to 256 columns, f16 at 112 and 128, bytes by f32 of which
+ * masks bytes by f32, short ones of f16, and of f32 where strips are mostly beyond them; pixels of f32 by 5 x 5; under small masks f32 up to 256 columns, f16 at 112 and 128, bytes by f32 of which
  * patches leave many lanes and rows over. */
 static bool whole_pays(const tess_correlate_frame *f, const flat_shape *s) {
     const tess_type from = f->pass->from;
     if (is_large(f))
         return (s->raised && f->out == 1) || (s->tile == s->lanes && (from == tess_f16 || (from == tess_f32 && f->x.m <= 192)));
     if (!is_small(f))
-        return false;
+        return from == tess_f32 && f->pass->group > 1 && f->x.m <= 512;
     if (s->bytes)
         return f->x.m < 512;
     if (from == tess_f32)
         return f->x.m <= 256;
     if (from == tess_f16)
         return f->x.m >= 100 && f->x.m < 200;
-    return s->raised && f->out == 1 && f->x.m >= 100 && f->x.m < 256 && tess_correlate_patch_shared_computed(f) > 1.1;
+    return s->raised && f->out == 1 && f->pass->group == 1 && f->x.m >= 100 && f->x.m < 256 && tess_correlate_patch_shared_computed(f) > 1.1;
 }
 
 /* As measured on an H200. */
@@ -156,7 +156,7 @@ bool tess_correlate_flat_pays(const tess_problem *base, const char **why) {
         return false;
     const bool many = tess_correlate_frame_many(&f), whole = tess_correlate_frame_whole(&f, &none);
     *why = "few or very small images";
-    if (pixels_of(&f) < LEAST_PIXELS || pixels_of(&f) * f.arrays < FEW || (!many && (whole || s.tile < s.lanes)))
+    if (f.x.m * f.y.m < LEAST_PIXELS || pixels_of(&f) * f.arrays < FEW || (!many && (whole || s.tile < s.lanes)))
         return false;
     *why = "masks of more than 5 rows or columns, but not of both, were not timed";
     if ((f.y.width > 5) != (f.x.width > 5))
@@ -186,7 +186,7 @@ static void lay_flat(const tess_problem *base, const tess_gpu_device *device, te
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
     tess_gpu_option(layout, "-DMENDED=%d", (int)s.mended);
     tess_gpu_option(layout, "-DRAISED=%d", s.raised);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "flat", tess_ceil_div(s.lanes, s.tile), s.bands, f.arrays, (int)s.threads, s.room);
+    tess_gpu_step *step = tess_gpu_launch_folding(layout, "flat", tess_ceil_div(s.lanes, s.tile), s.bands, f.arrays, (int)s.threads, s.room);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_correlate_frame_pass(layout, step, &f);

@@ -32,8 +32,13 @@ const tess_gpu_text *const tess_correlate_frame_headers[] = {
     &types,      &window,       &copies,        &ring,        &own_rows,    &planes,          &patch, &bytes,     &dots,
     &whole_rows, &shifted_rows, &shifted_words, &rolled_rows, &pushed_rows, &boundary_header, &kept,  &laid_rows, NULL};
 
-/* Blocks are numbered by 16 bits along y and z, indices along an axis have 31 bits with room for what a block reaches beyond the end. */
+/* Rows for volumes number arrays by 16 bits; indices along an axis have 31 bits with room for what a block reaches beyond the end. */
 enum { ARRAYS = 65535, AXIS = INT32_MAX / 2, PARAMETERS = 4096 };
+
+/* Tiles of images are numbered by 31 bits, in one line where they have to be (tess_gpu_fold): blocks make 32 x 2 outputs and more. */
+static bool few_tiles(const tess_correlate_frame *frame) {
+    return frame->arrays <= INT32_MAX / tess_max64(1, tess_ceil_div(frame->x.m, 32) * tess_ceil_div(frame->y.m, 2));
+}
 
 /* The constant as an element of the pass's input, when it is one: ghost cells stand among elements. */
 static void find_ghost(tess_correlate_frame *frame, const tess_correlate_problem *problem) {
@@ -135,8 +140,8 @@ bool tess_correlate_frame_of_any(tess_correlate_frame *frame, const tess_correla
             return false;
     if (TESS_MUL_OVERFLOWS(frame->x.n, pass->group, &frame->x.n) || TESS_MUL_OVERFLOWS(frame->x.m, pass->group, &frame->x.m))
         return false;
-    if (others > 0 && (frame->arrays > ARRAYS || frame->x.n > AXIS || frame->x.m > AXIS || frame->y.n > AXIS || frame->y.m > AXIS ||
-                       frame->z.n > AXIS || frame->z.m > AXIS || frame->x.before > AXIS || frame->y.before > AXIS))
+    if (others > 0 && ((others > 1 && frame->arrays > ARRAYS) || frame->x.n > AXIS || frame->x.m > AXIS || frame->y.n > AXIS || frame->y.m > AXIS ||
+                       frame->z.n > AXIS || frame->z.m > AXIS || frame->x.before > AXIS || frame->y.before > AXIS || !few_tiles(frame)))
         return false;
     *why = "needs a constant that the input's type can hold";
     frame->boundary = problem->boundary;

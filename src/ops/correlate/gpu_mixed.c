@@ -102,7 +102,7 @@ bool tess_correlate_mixed_pays(const tess_problem *base, const char **why) {
     if (!mixed_of(&m, base, why)) /* true, because `fits` was */
         return false;
     *why = "of few elements, or about as quick by bricks";
-    return p->out.count >= FEW && GAIN * m.costs < tess_correlate_part_costs_brick(p);
+    return p->out.count >= FEW && (tess_correlate_list_is_narrow(p) || GAIN * m.costs < tess_correlate_part_costs_brick(p));
 }
 
 static void lay_mixed(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {

@@ -33,8 +33,8 @@ __device__ __forceinline__ place place_of_warp() {
     place p;
     const int warp = threadIdx.x / 32;
     p.lane = threadIdx.x % 32;
-    p.first = (int)(blockIdx.x * WX + warp % WX) * OWN - LAP_LEFT * V;
-    p.y = (blockIdx.y * WY + warp / WX) * R;
+    p.first = (int)(block_place().x * WX + warp % WX) * OWN - LAP_LEFT * V;
+    p.y = (block_place().y * WY + warp / WX) * R;
     p.c = columns_of(p.lane, p.first);
     return p;
 }
@@ -83,7 +83,7 @@ template <typename RULE> __device__ __forceinline__ void compute_patch(const ele
     const place p = place_of_warp();
     if (is_idle(p, f))
         return;
-    find_array(f, blockIdx.z, in, out);
+    find_array(f, block_place().z, in, out);
     if (is_inside(p, f))
         compute_rows<true>(in, out, f, rule, p);
     else

@@ -139,9 +139,9 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     patch_list(const element *in, result *out, const frame f, const tap_list<KX> along_x, const tap_list<KY> along_y) {
     extern __shared__ uint4 memory[]; // [ROWS][ROW], and of pixels [WARPS][2][ROOM] vectors
     element *room = (element *)memory;
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, x = blockIdx.x * WIDE;
-    const int y = SHORT ? 0 : min((int)blockIdx.y * (WY * R), (int)f.m_y - WY * R), top = y - f.before_y; // no block is left incomplete
-    find_array(f, blockIdx.z, in, out);
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, x = block_place().x * WIDE;
+    const int y = SHORT ? 0 : min((int)block_place().y * (WY * R), (int)f.m_y - WY * R), top = y - f.before_y; // no block is left incomplete
+    find_array(f, block_place().z, in, out);
     const int before = ALONE ? 0 : LAPS * V, first = (x - before) & -VECTOR; // its first lane is a warp's first
     if (top >= 0 && top + ROWS <= (int)f.n_y && first >= 0 && first + ROW <= (int)f.n_x)
         bring<true>(room, in, f, first, top);

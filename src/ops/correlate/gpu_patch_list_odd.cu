@@ -191,9 +191,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     patch_list_odd(const element *in, result *out, const frame f, const tap_list<KX> along_x, const tap_list<KY> along_y) {
     extern __shared__ uint4 memory[];
     char *room = (char *)memory;
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, first = blockIdx.x * WIDE - LEAD;
-    const int y = SHORT ? 0 : min((int)blockIdx.y * (WY * R), (int)f.m_y - WY * R), top = y - f.before_y; // no block is left incomplete
-    find_array(f, blockIdx.z, in, out);
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, first = block_place().x * WIDE - LEAD;
+    const int y = SHORT ? 0 : min((int)block_place().y * (WY * R), (int)f.m_y - WY * R), top = y - f.before_y; // no block is left incomplete
+    find_array(f, block_place().z, in, out);
     unsigned at = behind<16>(in + (i64)top * f.in_y + first);
     const unsigned pitch = ACROSS * 16 + ((unsigned)f.in_y * SIZE & 15); // of rows in shared memory
     if (top >= 0 && top + ROWS <= (int)f.n_y && first - (VECTOR - 1) >= 0 && first + ACROSS * VECTOR <= (int)f.n_x)

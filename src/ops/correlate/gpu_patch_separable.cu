@@ -95,7 +95,7 @@ extern "C" __global__ void __launch_bounds__(32 * WX * WY, BLOCKS)
     const place p = place_of_warp();
     if (is_idle(p, f))
         return;
-    find_array(f, blockIdx.z, in, out);
+    find_array(f, block_place().z, in, out);
     if (is_inside(p, f))
         compute<true>(in, out, f, along_x, along_y, p);
     else

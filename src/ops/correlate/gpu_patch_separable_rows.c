@@ -11,7 +11,7 @@ KERNEL_TEXT(gpu_flat_list);
 
 typedef tess_correlate_pair pair;
 
-enum { GRID = 65535, SHORT = 9, LAPS = 2 /* lanes at either end of a warp that write nothing, at most */ };
+enum { SHORT = 9, LAPS = 2 /* lanes at either end of a warp that write nothing, at most */ };
 
 typedef struct patch_shape {
     int64_t columns, rows, across, down, blocks, own; /* V, R, WX, WY, BLOCKS; columns that a warp writes */
@@ -76,7 +76,7 @@ static bool pixels_of(patch_shape *s, const pair *two, const tess_correlate_prob
         }
     }
     s->blocks = 65536 / (up_to(COLUMNS * (taps + 1) + 2 * reach + MORE, 8) * 32 * s->across * s->down);
-    return tess_ceil_div(f->y.m, s->rows * s->down) <= GRID && raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
+    return raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
 }
 
 /* Everything but the shape of its blocks, in which the two kernels differ, as in what blocks have to cover more than a row's columns. */
@@ -91,8 +91,8 @@ static tess_gpu_step *lay_patch_of(const pair *two, const tess_correlate_problem
     tess_gpu_option(layout, "-DWX=%d", (int)s->across);
     tess_gpu_option(layout, "-DWY=%d", (int)s->down);
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s->blocks);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, entry, tess_max64(1, tess_ceil_div(f->x.m + more, s->own * s->across)),
-                                             tess_ceil_div(f->y.m, s->rows * s->down), f->arrays, (int)(32 * s->across * s->down), shared);
+    tess_gpu_step *step = tess_gpu_launch_folding(layout, entry, tess_max64(1, tess_ceil_div(f->x.m + more, s->own * s->across)),
+                                                  tess_ceil_div(f->y.m, s->rows * s->down), f->arrays, (int)(32 * s->across * s->down), shared);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_correlate_frame_pass(layout, step, f);
@@ -157,7 +157,7 @@ static bool list_of(patch_shape *s, const pair *two, const tess_correlate_proble
         }
     }
     s->blocks = 65536 / ((s->columns == 8 && taps > 5 ? 96 : 72) * 32 * s->across * s->down);
-    return tess_ceil_div(f->y.m, s->rows * s->down) <= GRID && raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
+    return raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
 }
 
 /* A list of narrow elements whose rows begin anywhere (gpu_patch_list_odd.cu): besides its blocks how far behind a lane's columns its outputs begin, lanes at either end of a warp that meet
@@ -237,8 +237,7 @@ static bool odd_pixels_of(odd_shape *shape, const pair *two, const tess_correlat
     s->across = tess_min64(tess_ceil_div(tess_max64(1, f->x.m + shape->more), s->own), f->in == 2 ? 4 : 2);
     s->down = 4 / s->across;
     s->blocks = 65536 / (registers * 32 * s->across * s->down);
-    return choose_rows(shape, f) && tess_ceil_div(f->y.m, s->rows * s->down) <= GRID &&
-           raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
+    return choose_rows(shape, f) && raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
 }
 
 /* As measured: bytes two by two warps of 8 columns a thread, where these compute no more than 4 columns and a tenth, whose warps stand as many side by side as leave few over. */
@@ -268,8 +267,7 @@ static bool odd_list_of(odd_shape *shape, const pair *two, const tess_correlate_
         return false;
     const int64_t registers = taps <= 5 || (f->in == 1 && shape->patch.columns == 4) ? 72 : f->in == 2 ? 80 : taps <= 7 ? 96 : 128;
     shape->patch.blocks = 512 / registers * 4 / (shape->patch.across * shape->patch.down);
-    return tess_ceil_div(f->y.m, shape->patch.rows * shape->patch.down) <= GRID &&
-           raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
+    return raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
 }
 
 static bool patch_takes(const tess_problem *base, bool whole, const char **why) {
@@ -298,7 +296,7 @@ static bool patch_takes(const tess_problem *base, bool whole, const char **why) 
         "takes two masks of at most 9 taps (sums of f64 from narrower elements, or by rows first: 5), no wider than a vector of 16 bytes on either "
         "side, or two by columns first; elements of 1 and 2 bytes by columns first and in f32 only";
     return (f->in >= 4 || (two.rows != 0 && work_size(base) == 4)) && f->x.width <= widest && f->y.width <= widest && reach <= laps * s.columns &&
-           f->x.m > 0 && f->y.m > 0 && f->arrays > 0 && tess_ceil_div(f->y.m, s.rows * s.down) <= GRID;
+           f->x.m > 0 && f->y.m > 0 && f->arrays > 0;
 }
 
 /* The same of images without gaps (gpu_flat_list.cu): columns a lane, rows a band, warps of a block, bands side by side in a warp, blocks that a multiprocessor has registers for;
@@ -369,8 +367,7 @@ static bool flat_list_of(flat_shape *s, const pair *two, const tess_correlate_pr
             s->rows = rows, s->room = room;
         }
     }
-    return least < INFINITY && tess_ceil_div(f->y.m, s->rows * s->bands) <= GRID &&
-           raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
+    return least < INFINITY && raise_weights(p->passes[!two->rows].weights, taps, f->pass->from, along_y);
 }
 
 /* Rows that begin at multiples of 16 bytes, too, of many images: as measured but of halves where a warp would leave lanes over, or has 16 columns a lane, which was not timed. */
@@ -481,10 +478,11 @@ bool tess_correlate_patch_separable_pays(const tess_problem *base, const char **
     if (flat_list_of(&flat, &two, p, along_y) && flat_list_pays(&two))
         return true;
     const int taps = (int)tess_max64(two.frame.x.width, two.frame.y.width), step = taps <= 3 ? 0 : tess_ceil_div(taps, 2) - 2;
-    if (two.frame.pass->group > 1) /* 22 instructions an output where all of a warp's columns are there, strips 36: not timed with fewer */
-        return list_of(&s, &two, p, along_y) && 3 * two.frame.x.m >= 2 * up_to(two.frame.x.m, s.own * s.across);
+    if (two.frame.pass->group > 1) /* 22 instructions an output where all of a warp's columns are there, strips 36; of halves not timed with fewer */
+        return list_of(&s, &two, p, along_y) &&
+               (two.frame.in == 1 ? two.frame.x.m >= 96 : 3 * two.frame.x.m >= 2 * up_to(two.frame.x.m, s.own * s.across));
     if (list_of(&s, &two, p, along_y))
-        return two.frame.x.m >= (two.frame.in == 1 ? 60 : stands_alone(&two.frame, s.columns) ? 100 : 512);
+        return two.frame.x.m >= (two.frame.in == 1 ? 48 : stands_alone(&two.frame, s.columns) ? 100 : 512);
     if (two.frame.in == 2 && taps > 7)
         return false;
     if (two.rows == 0 && taps > 5 && two.frame.in == 4)

@@ -367,12 +367,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) patch_shared(const
     extern __shared__ uint4 memory[]; // [ROWS][ROW]
     element *room = (element *)memory;
     // The last blocks down come first, since their way, at the array's end, is longer.
-    const int down = blockIdx.y == 0 ? gridDim.y - 1 : blockIdx.y - 1, y = min(down * (DOWN * R), (int)f.m_y - DOWN * R), top = y - f.before_y;
-    const int last = (int)f.m_x - WIDE, x = FULL ? 0 : last >= 0 && last % VECTOR == 0 ? min((int)blockIdx.x * WIDE, last) : blockIdx.x * WIDE;
+    const int down = block_place().y == 0 ? rows_of_blocks() - 1 : block_place().y - 1, y = min(down * (DOWN * R), (int)f.m_y - DOWN * R), top = y - f.before_y;
+    const int last = (int)f.m_x - WIDE, x = FULL ? 0 : last >= 0 && last % VECTOR == 0 ? min((int)block_place().x * WIDE, last) : block_place().x * WIDE;
 #if FULL
     const element *from[ARRAYS];
 #if ARRAYS == 1
-    find_array(f, blockIdx.z, in, out);
+    find_array(f, block_place().z, in, out);
     from[0] = in;
 #else
     unsigned count = 1; // of all arrays; the last one is computed twice where that leaves one over
@@ -383,13 +383,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) patch_shared(const
     for (int a = 0; a < ARRAYS; a++) {
         result *unused = out;
         from[a] = in;
-        find_array(f, min(blockIdx.z * ARRAYS + a, count - 1), from[a], unused);
+        find_array(f, min(block_place().z * ARRAYS + a, count - 1), from[a], unused);
     }
-    find_array(f, min(blockIdx.z * ARRAYS + threadIdx.x / (LANES * DOWN), count - 1), in, out);
+    find_array(f, min(block_place().z * ARRAYS + threadIdx.x / (LANES * DOWN), count - 1), in, out);
 #endif
     bring_full(room, from, f, top);
 #else
-    find_array(f, blockIdx.z, in, out);
+    find_array(f, block_place().z, in, out);
     if (x + WIDE > (int)f.n_x)
         bring_anywhere(room, in, f, x, top);
     else if (top < 0 || top + ROWS > (int)f.n_y)

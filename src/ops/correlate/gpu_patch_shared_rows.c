@@ -51,7 +51,7 @@ static double lay_lanes(shared_shape *s, const tess_correlate_frame *f) {
                 continue;
             const int64_t down = tess_min64(lanes == needed ? sizes[t].threads / lanes : downs[first], f->y.m / s->rows),
                           threads = up_to(lanes * down, 32);
-            if (down < 1 || tess_ceil_div(f->y.m, down * s->rows) > GRID)
+            if (down < 1)
                 continue;
             const double computed = (double)(tess_ceil_div(needed, lanes) * threads) / (double)down;
             const double cost =
@@ -192,8 +192,8 @@ static tess_gpu_step *lay(const shared_shape *s, const tess_correlate_frame *f, 
     if (groups > 0)
         tess_gpu_option(layout, "-DGROUPS=%d", (int)groups);
     tess_gpu_step *step =
-        tess_gpu_launch_of(layout, "patch_shared", tess_ceil_div(f->x.m, s->lanes * s->columns), tess_ceil_div(f->y.m, s->down * s->rows),
-                           tess_ceil_div(f->arrays, s->arrays), (int)s->threads, room_of(s, f));
+        tess_gpu_launch_folding(layout, "patch_shared", tess_ceil_div(f->x.m, s->lanes * s->columns), tess_ceil_div(f->y.m, s->down * s->rows),
+                                tess_ceil_div(f->arrays, s->arrays), (int)s->threads, room_of(s, f));
     tess_gpu_pass_pointer(layout, step, TESS_GPU_IN, 0);
     tess_gpu_pass_pointer(layout, step, TESS_GPU_OUT, 0);
     tess_correlate_frame_pass(layout, step, f);

@@ -79,10 +79,10 @@ __device__ __forceinline__ void put_ghosts(work (&done)[TURN][V], int column, i6
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     separable2d(const element *in, result *out, const frame f, const int height, const tap_list<KX> along_x, const tap_list<KY> along_y) {
     extern __shared__ uint4 memory[];
-    const int x = blockIdx.x * FINISHED, y = blockIdx.y * height, top = y - f.before_y, first = ROWS_FIRST ? x : x - MID_LEFT;
+    const int x = block_place().x * FINISHED, y = block_place().y * height, top = y - f.before_y, first = ROWS_FIRST ? x : x - MID_LEFT;
     const int outputs = min(height, (int)f.m_y - y), turns = (outputs + KY - 1 + TURN - 1) / TURN, column = x + threadIdx.x * V;
     const work ghost = load_as<work, IN>(ghost_of(f));
-    find_array(f, blockIdx.z, in, out);
+    find_array(f, block_place().z, in, out);
     const i64 step = f.out_y * (i64)sizeof(result);
     const int end = threadIdx.x < FINISHED / V ? (int)f.m_x : 0; // of the columns that come out here
 #if WHOLE

@@ -212,8 +212,8 @@ static void lay_strip(const tess_correlate_problem *p, const pair *two, int firs
     tess_gpu_option(layout, "-DSTAGES=%d", (int)s.stages);
     tess_gpu_option(layout, "-DTHREADS=%d", (int)s.threads);
     tess_gpu_option(layout, "-DBLOCKS=%d", (int)s.blocks);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "separable2d", tess_ceil_div(two->frame.x.m, s.finished),
-                                             tess_ceil_div(two->frame.y.m, s.height), two->frame.arrays, (int)s.threads, s.shared);
+    tess_gpu_step *step = tess_gpu_launch_folding(layout, "separable2d", tess_ceil_div(two->frame.x.m, s.finished),
+                                                  tess_ceil_div(two->frame.y.m, s.height), two->frame.arrays, (int)s.threads, s.shared);
     tess_gpu_pass_pointer(layout, step, ends->from, ends->from_at);
     tess_gpu_pass_pointer(layout, step, ends->to, ends->to_at);
     tess_correlate_frame_pass(layout, step, &two->frame);

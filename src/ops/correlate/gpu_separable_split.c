@@ -123,3 +123,10 @@ static bool takes(const tess_problem *base, bool whole, const char **why) {
         .headers = tess_correlate_frame_headers, .production = true, .least_arch = 80, .lay_out = lay_##name, .predict = predict_##name}
 ROW(separable_split, true);
 ROW(separable_split_odd, false);
+
+static bool pays(const tess_problem *base, bool whole, const char **why) {
+    split s;
+    return split_of(&s, base, whole, why) && tess_correlate_strips_pay(&s.frame, base, whole, why);
+}
+bool tess_correlate_separable_split_pays(const tess_problem *base, const char **why) { return pays(base, true, why); }
+bool tess_correlate_separable_split_odd_pays(const tess_problem *base, const char **why) { return pays(base, false, why); }

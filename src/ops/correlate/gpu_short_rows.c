@@ -16,7 +16,6 @@ enum {
     HELD = 160 /* registers */,
     THREADS = 128,
     ROOM = 48 << 10,
-    GRID = 65535,
     PARAMETERS = 4000,
     AXIS = INT32_MAX / 2,
     FEW = 1 << 16 /* outputs */,
@@ -126,6 +125,11 @@ static bool shape_of(short_shape *s, tess_type work) {
     return s->shared <= ROOM;
 }
 
+static int64_t blocks_of(const short_shape *s) {
+    const int64_t lines = s->threads * s->rows;
+    return s->stack_axis < 0 ? tess_ceil_div(s->line.m, lines) : tess_ceil_div(s->images, lines / s->line.n);
+}
+
 bool tess_correlate_short_of(short_shape *s, const tess_correlate_problem *p, const tess_correlate_pass *pass, const char **why) {
     *s = (short_shape){.pass = pass, .arrays = 1, .stack_axis = -1, .images = 1};
     *why = "needs a masked axis, or pixels, of few elements that follow each other, and rows of them without gaps along the only other masked axis";
@@ -148,7 +152,7 @@ bool tess_correlate_short_of(short_shape *s, const tess_correlate_problem *p, co
             s->batch++;
             s->read = aligned(pass->axis[d].in_stride, s->read);
             s->write = aligned(pass->axis[d].out_stride, s->write);
-            if (pass->axis[d].m > GRID || (s->arrays *= pass->axis[d].m) > GRID)
+            if (TESS_MUL_OVERFLOWS(s->arrays, pass->axis[d].m, &s->arrays) || s->arrays > AXIS)
                 return false;
         }
     if (s->line.n * s->images > AXIS || s->line.n > AXIS || s->line.m > AXIS || s->images > AXIS || s->line.width > AXIS ||
@@ -159,6 +163,9 @@ bool tess_correlate_short_of(short_shape *s, const tess_correlate_problem *p, co
         return false;
     *why = "takes masks of few enough taps for its registers, the instruction cache and parameters";
     if (s->line.width > BODY || s->row.width * s->line.width > BODY || parameters(s, p->work) > PARAMETERS || !shape_of(s, p->work))
+        return false;
+    *why = "needs fewer arrays, or shorter axes";
+    if (s->arrays > INT32_MAX / tess_max64(1, blocks_of(s)))
         return false;
     *why = "needs a constant that the input's type can hold";
     return tess_correlate_gpu_is_element(p, pass->from);
@@ -197,7 +204,7 @@ bool tess_correlate_short_rows_pays(const tess_problem *base, const char **why) 
         if (s.apart && s.row.m > s.row.width)
             return false;
         along = along || s.row.width > 1;
-        narrow = narrow || in_size(&s) < 4;
+        narrow = narrow || (s.line.width > 1 && (in_size(&s) == 1 || (in_size(&s) == 2 && pass[k].taps > 9)));
         columns = tess_max64(columns, columns_out(&s));
     }
     *why = "no mask runs along the short rows";
@@ -253,8 +260,7 @@ static void lay_pass(tess_gpu_layout *layout, const tess_correlate_problem *p, i
         }
     at += 3;
     at += p->work == tess_c128 && (at - block) % 2; /* weights lie at multiples of their size */
-    const int64_t lines = s.threads * s.rows, blocks = s.stack_axis < 0 ? tess_ceil_div(s.line.m, lines) : tess_ceil_div(s.images, lines / s.line.n);
-    tess_gpu_step *step = tess_gpu_launch_of(layout, "short_rows", blocks, 1, s.arrays, (int)s.threads, s.shared);
+    tess_gpu_step *step = tess_gpu_launch_folding(layout, "short_rows", blocks_of(&s), 1, s.arrays, (int)s.threads, s.shared);
     tess_correlate_gpu_ends(layout, step, k, count, between);
     memcpy(at, pass->weights, pass->size);
     tess_gpu_pass(layout, step, block, (size_t)((char *)at - (char *)block) + (size_t)tess_ceil_div((int64_t)pass->size, 8) * 8);

@@ -165,7 +165,7 @@ union made {
 extern "C" __global__ void __launch_bounds__(THREADS) short_rows(const in_element *__restrict__ in, out_element *__restrict__ out, const rows p) {
     extern __shared__ uint4 memory[];
     char *room = (char *)memory;
-    unsigned array = blockIdx.z;
+    unsigned array = block_place().z;
 #pragma unroll
     for (int d = 0; d < BATCH; d++) {
         const unsigned m = (unsigned)p.batch[d].m, i = array % m;
@@ -173,7 +173,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) short_rows(const in_elemen
         in += i * p.batch[d].in;
         out += i * p.batch[d].out;
     }
-    const i64 begin = (i64)blockIdx.x * WHOLE, from = STACK ? begin : begin - p.before;
+    const i64 begin = (i64)block_place().x * WHOLE, from = STACK ? begin : begin - p.before;
     const int here = (int)min((i64)WHOLE, p.m - begin), own = threadIdx.x * R, count = STACK ? here : up_to(here, R) + KL - 1;
     const char *run[RUNS];
 #pragma unroll

@@ -11,9 +11,9 @@
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     strip2d(const element *in, result *out, const frame f, const int height, const tap_list<KX * KY> taps) {
     extern __shared__ uint4 memory[];
-    const int x = blockIdx.x * TILE, y = blockIdx.y * height, top = y - f.before_y;
+    const int x = block_place().x * TILE, y = block_place().y * height, top = y - f.before_y;
     const int outputs = min(height, (int)f.m_y - y), rows = outputs + KY - 1, column = x + threadIdx.x * V;
-    find_array(f, blockIdx.z, in, out);
+    find_array(f, block_place().z, in, out);
 #if WHOLE
     char *to = (char *)(out + (i64)y * f.out_y + column);
 #else

@@ -234,10 +234,10 @@ static tess_status check_out_shape(const reduce_problem *p, int *out_axis) {
 
 static uint64_t step_of(int64_t stride) { return stride ? (uint64_t)llabs(stride) : UINT64_MAX; }
 
-/* Whether the order of an output's elements is free: what has neither a tree nor places. */
+/* Whether the order of an output's elements is free: what has neither a tree nor places, and sums without an error. */
 static bool order_is_free(const reduce_problem *p) {
     const bool integers = (p->kind == REDUCE_SUM || p->kind == REDUCE_PROD) && reduce_is_integer(p->acc);
-    return !p->offsets && (integers || p->kind == REDUCE_COUNT || p->kind == REDUCE_EXTREME);
+    return !p->offsets && (integers || p->exact || p->kind == REDUCE_COUNT || p->kind == REDUCE_EXTREME);
 }
 
 /* The reduced axis with the smallest step in memory last. */
