@@ -59,7 +59,7 @@ def fill(array, below=None):
         elif kind.kind == "f":
             part[:] = random.random(part.size, kind) * 2 - 1
         else:
-            part[:] = random.integers(0, np.iinfo(kind).max, part.size, kind, True)
+            part[:] = random.integers(0, np.iinfo(kind).max, part.size, kind)  # never the greatest, behind which no more would be read
     return array
 
 

@@ -110,7 +110,8 @@ int cli_trial_make(cli_trial *trial, const cli_workload *w, cli_pages pages) {
         make(&m, &trial->in, w->type, 1, &w->table, 0);
         make(&m, &trial->second, w->index, w->ndim, w->shape, w->table);
     } else {
-        make(&m, &trial->in, w->type, w->ndim, w->shape, 0);
+        /* Of bytes none is the greatest, behind which no more would be read. */
+        make(&m, &trial->in, w->type, w->ndim, w->shape, strcmp(w->operation, "reduce") == 0 && w->type == tess_u8 ? UINT8_MAX : 0);
     }
     const tess_type weights = w->weights != tess_no_type ? w->weights : w->type == tess_f64 ? tess_f64 : tess_f32;
     const int64_t small = weights == tess_i8 ? 17 : 0; /* -8 .. 8 */

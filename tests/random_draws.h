@@ -134,6 +134,13 @@ static inline void draw_correlation(problem *p, uint64_t *random) {
              : p->correlate.extent == TESS_EXTENT_FULL ? *n + width[k] - 1
                                                        : *n;
     }
+    double outputs = 1;
+    for (int d = 0; d < ndim; d++)
+        outputs *= (double)out_shape[d];
+    if (outputs > 16.0 * (double)tess_max64(most_elements(), 1 << 16)) { /* three masks of 40 over axes of one element make 40^3 of each */
+        p->correlate.extent = TESS_EXTENT_SAME;
+        memcpy(out_shape, shape, sizeof shape);
+    }
     if (p->correlate.extent == TESS_EXTENT_SAME)
         p->correlate.origin = p->origin;
     const int fill = random_chance(random, 15) ? 2 : 1;

@@ -7,7 +7,7 @@
 
 #include "gpu_costs.h"
 
-enum { SHARE = 16 };
+enum { SHARE = 32 };
 static tess_context *context;
 static char seen[160][40];                /* rows */
 static int seen_count, unit_count;        /* unit_count: of units */

@@ -112,6 +112,7 @@ static tess_status find_sample(trial *t, const tess_plan *plan, const tess_gpu_p
         bool fits = bytes <= MOST, whole = bytes >= bytes_of(plan->problem); /* nothing larger comes after that */
         if (fits && made->row->applicable(t->plan.problem, &why)) {
             TESS_TRY(tess_gpu_plan_make(&t->made, &t->plan, made->row));
+            tess_gpu_fold_alike(&t->made->layout, &made->layout);
             if (launches_all(&made->layout, &t->made->layout) && launches_all(&t->made->layout, &made->layout))
                 return TESS_OK;
             tess_free(plan->context, t->made, sizeof *t->made);

@@ -70,18 +70,27 @@ tess_gpu_step *tess_gpu_launch_folding(tess_gpu_layout *layout, const char *entr
     return step;
 }
 
+static void fold(tess_gpu_layout *layout, tess_gpu_step *step) {
+    int64_t *blocks = step->grid.grid, all;
+    if (TESS_MUL_OVERFLOWS(blocks[0], blocks[1], &all) || TESS_MUL_OVERFLOWS(all, blocks[2], &all) || all > INT32_MAX || all == 0)
+        return; /* too many in all: the plan says so */
+    option_of(layout, step->unit, "-DFOLD_X=%lldu", (long long)blocks[0]);
+    option_of(layout, step->unit, "-DFOLD_Y=%lldu", (long long)blocks[1]);
+    blocks[0] = all;
+    blocks[1] = blocks[2] = 1;
+    step->folded = true;
+}
+
 void tess_gpu_fold(tess_gpu_layout *layout, const int most[3]) {
-    for (int s = 0; s < layout->steps; s++) {
-        tess_gpu_step *step = &layout->step[s];
-        int64_t *blocks = step->grid.grid, all;
-        if (!step->folds || (blocks[1] <= most[1] && blocks[2] <= most[2]) || TESS_MUL_OVERFLOWS(blocks[0], blocks[1], &all) ||
-            TESS_MUL_OVERFLOWS(all, blocks[2], &all) || all > most[0] || all == 0)
-            continue; /* too many in all: the plan says so */
-        option_of(layout, step->unit, "-DFOLD_X=%lldu", (long long)blocks[0]);
-        option_of(layout, step->unit, "-DFOLD_Y=%lldu", (long long)blocks[1]);
-        blocks[0] = all;
-        blocks[1] = blocks[2] = 1;
-    }
+    for (tess_gpu_step *step = layout->step; step < layout->step + layout->steps; step++)
+        if (step->folds && (step->grid.grid[1] > most[1] || step->grid.grid[2] > most[2]))
+            fold(layout, step);
+}
+
+void tess_gpu_fold_alike(tess_gpu_layout *layout, const tess_gpu_layout *other) {
+    for (int s = 0; s < layout->steps && s < other->steps; s++)
+        if (layout->step[s].folds && !layout->step[s].folded && other->step[s].folded)
+            fold(layout, &layout->step[s]);
 }
 
 static void add(tess_gpu_layout *layout, tess_gpu_step *step, tess_gpu_argument argument) {

@@ -42,6 +42,7 @@ bool tess_correlate_frame_copies(const tess_correlate_frame *frame, bool whole, 
 TESS_INLINE int64_t up_to(int64_t n, int64_t step) { return tess_ceil_div(n, step) * step; }
 TESS_INLINE int64_t work_size(const tess_problem *base) { return (int64_t)tess_type_size(tess_correlate_gpu_of(base)->work); }
 /* Whether there are enough elements for strips, whose blocks are few and stay; with fewer only patches fill a card. */
+enum { TESS_CORRELATE_MANY = 8 << 20 };
 bool tess_correlate_frame_many(const tess_correlate_frame *frame);
 /* What all of gpu_window.cuh's kernels want: -D of types, boundary, batch, taps along x. */
 void tess_correlate_frame_options(tess_gpu_layout *layout, tess_type work, const tess_correlate_frame *frame, bool whole);

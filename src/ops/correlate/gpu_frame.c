@@ -191,7 +191,7 @@ bool tess_correlate_frame_copies(const tess_correlate_frame *f, bool whole, int6
     return bits + (whole ? tess_ceil_div(rows, threads / across) : 0) < 32; /* rows that begin anywhere are no bits */
 }
 
-bool tess_correlate_frame_many(const tess_correlate_frame *f) { return f->x.m * f->y.m * f->z.m * f->arrays >= 8 << 20; }
+bool tess_correlate_frame_many(const tess_correlate_frame *f) { return f->x.m * f->y.m * f->z.m * f->arrays >= TESS_CORRELATE_MANY; }
 
 int64_t tess_correlate_frame_parameters(const tess_correlate_frame *frame, int64_t weights) {
     return 32 + 8 * (10 + 3 * (frame->batch + 1) + 5) + 16 + weights * (int64_t)(frame->pass->size / (size_t)frame->pass->taps);

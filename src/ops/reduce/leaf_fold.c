@@ -268,6 +268,13 @@ static void fold_into(const leaf_worker *w, int64_t first, int64_t n, reduce_nod
         fold_moduli(w, first, n, node);
 }
 
+bool tess_reduce_decides(const reduce_problem *p, const reduce_node *node) {
+    if (p->kind == REDUCE_COUNT)
+        return p->operation == TESS_ANY ? (uint64_t)node->count > node->value.u64 : p->operation == TESS_ALL && node->value.u64 > 0;
+    const int64_t highest = p->in.type != tess_bool ? reduce_highest_key(p->in.itemsize) : p->order.smallest ? -1 : 1;
+    return (p->kind == REDUCE_EXTREME || p->kind == REDUCE_ARG) && p->map == REDUCE_PLAIN && node->key == highest;
+}
+
 static bool repeats(const reduce_problem *p) { return p->rank == 1 && p->stride[0][0] == 0; }
 
 void tess_reduce_fold_leaf(leaf_worker *w, int64_t first, int64_t n, reduce_node *node) {
@@ -300,10 +307,12 @@ void tess_reduce_fold_subtree(leaf_worker *w, int64_t begin, int64_t end, reduce
         return;
     }
     if (runs_on(w->job->p) && !repeats(w->job->p)) {
-        tess_reduce_node_empty(w->job->p, node);
-        /* A run that beats those before is searched in L2. */
-        const int64_t most = w->job->p->kind == REDUCE_ARG ? REDUCE_AT_ONCE / w->job->p->in.itemsize : end - begin;
-        for (int64_t first = begin; first < end; first += most)
+        const reduce_problem *p = w->job->p;
+        tess_reduce_node_empty(p, node);
+        /* A run that beats those before is searched in L2; of a byte's values one that nothing beats is soon found. */
+        const bool in_parts = p->kind == REDUCE_ARG || p->operation == TESS_ANY || p->operation == TESS_ALL || p->in.itemsize == 1;
+        const int64_t most = in_parts ? REDUCE_AT_ONCE / p->in.itemsize : end - begin;
+        for (int64_t first = begin; first < end && !tess_reduce_decides(p, node); first += most)
             fold_into(w, first, tess_min64(end - first, most), node);
         return;
     }

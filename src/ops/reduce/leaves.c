@@ -151,13 +151,22 @@ static void row_tasks(void *argument, int64_t begin, int64_t end, int number) {
 }
 
 static void piece_tasks(void *argument, int64_t begin, int64_t end, int number) {
-    const leaves_job *job = argument;
+    leaves_job *job = argument;
     leaf_window window;
     leaf_worker w = tess_reduce_leaf_worker(job, number, &window);
     w.base = job->base;
     int64_t elements = job->span * REDUCE_LEAF;
-    for (int64_t piece = begin; piece < end; piece++)
+    for (int64_t piece = begin; piece < end; piece++) {
+        int64_t decided = atomic_load_explicit(&job->decided, memory_order_relaxed);
+        if (decided < piece) {
+            tess_reduce_node_empty(job->p, &job->pieces[piece]);
+            continue;
+        }
         tess_reduce_fold_subtree(&w, piece * elements, tess_min64((piece + 1) * elements, job->size), &job->pieces[piece]);
+        while (piece < decided && tess_reduce_decides(job->p, &job->pieces[piece]) &&
+               !atomic_compare_exchange_weak_explicit(&job->decided, &decided, piece, memory_order_relaxed, memory_order_relaxed)) {
+        }
+    }
 }
 
 /* One output by all threads. */
@@ -172,6 +181,7 @@ static tess_status fold_shared(leaves_job *job, int64_t task) {
     while (tess_ceil_div(leaves, job->span) > 2 * PIECES_A_THREAD * job->run->threads)
         job->span *= 2;
     int64_t pieces = tess_ceil_div(leaves, job->span);
+    job->decided = INT64_MAX;
     TESS_TRY(tess_parallel(job->run->context, job->run->threads, pieces, 1, piece_tasks, job));
     int depth = 0;
     for (int64_t piece = 0; piece < pieces; piece++) { /* the stack grows over nodes that were read */
@@ -296,7 +306,8 @@ static tess_status fold_all(const tess_problem *problem, const tess_run *run, bo
     const int64_t terms = p->offsets ? p->in.count / tess_max64(1, tasks) : p->k;
     int64_t grain = reduce_grain(tasks, terms * p->in.itemsize, run->threads, tess_max64(1, 4 * REDUCE_LEAF / tess_max64(1, terms)));
     bool ordered = in_place && reduce_is_run(p) && p->map == REDUCE_PLAIN &&
-                   (p->kind == REDUCE_EXTREME || (p->kind == REDUCE_ARG && p->k <= REDUCE_AT_ONCE / p->in.itemsize));
+                   ((p->kind == REDUCE_EXTREME && p->in.itemsize > 1) ||
+                    ((p->kind == REDUCE_EXTREME || p->kind == REDUCE_ARG) && p->k <= REDUCE_AT_ONCE / p->in.itemsize));
     if ((job.rows || ordered) && !p->offsets && p->k > 0 && p->k < job.split)
         return tess_parallel(run->context, run->threads, tasks, run->threads > 1 ? grain : tess_max64(grain, OUTPUTS_AT_ONCE), row_tasks, &job);
     if (p->offsets || p->k < job.split)

@@ -3,6 +3,8 @@
 #ifndef TESS_OPS_REDUCE_LEAVES_H
 #define TESS_OPS_REDUCE_LEAVES_H
 
+#include <stdatomic.h>
+
 #include "core/straight.h"
 #include "ops/reduce/reduce.h"
 
@@ -26,6 +28,7 @@ typedef struct leaves_job {
     const char *base;
     int64_t size, span; /* its elements; leaves in a piece */
     reduce_node *pieces;
+    _Atomic int64_t decided; /* the first piece that is known to decide it (tess_reduce_decides): those behind it are not read */
 } leaves_job;
 
 /* Columns of an array that is folded across memory, turned (leaf_window.c). */
@@ -52,6 +55,8 @@ leaf_worker tess_reduce_leaf_worker(const leaves_job *job, int number, leaf_wind
 void tess_reduce_fold_leaf(leaf_worker *w, int64_t first, int64_t n, reduce_node *node);
 /* Elements begin .. end-1, begin being a multiple of a leaf and of the size rounded up to a power of two, if there is more behind. */
 void tess_reduce_fold_subtree(leaf_worker *w, int64_t begin, int64_t end, reduce_node *node);
+/* Whether no element behind those that came to the node changes the output: an element for any, a zero for all, the greatest or least value that there is. */
+bool tess_reduce_decides(const reduce_problem *p, const reduce_node *node);
 
 /* leaf_window.c: bytes of a thread's window, 0 where elements are not folded so; element `first` of those at `base`, and with it as many of the *n as lie behind it. */
 int64_t tess_reduce_window_size(const reduce_problem *p, int threads);
@@ -90,6 +95,8 @@ static inline bool reduce_sums_across(const reduce_problem *p) {
 
 /* The key below all others, of elements of `size` bytes: where NaN is left out, what none but NaN come to. */
 static inline int64_t reduce_lowest_key(int64_t size) { return -((int64_t)1 << (8 * size - 2)) * 2; }
+
+static inline int64_t reduce_highest_key(int64_t size) { return -1 - reduce_lowest_key(size); }
 
 /* Extremes of floats in memory are as quick by vectors of a line, those of integers are not. */
 static inline const reduce_order_kernels *reduce_leaf_order(const leaves_job *job, tess_type type) {
