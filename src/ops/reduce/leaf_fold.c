@@ -271,8 +271,9 @@ static void fold_into(const leaf_worker *w, int64_t first, int64_t n, reduce_nod
 bool tess_reduce_decides(const reduce_problem *p, const reduce_node *node) {
     if (p->kind == REDUCE_COUNT)
         return p->operation == TESS_ANY ? (uint64_t)node->count > node->value.u64 : p->operation == TESS_ALL && node->value.u64 > 0;
-    const int64_t highest = p->in.type != tess_bool ? reduce_highest_key(p->in.itemsize) : p->order.smallest ? -1 : 1;
-    return (p->kind == REDUCE_EXTREME || p->kind == REDUCE_ARG) && p->map == REDUCE_PLAIN && node->key == highest;
+    if ((p->kind != REDUCE_EXTREME && p->kind != REDUCE_ARG) || p->map != REDUCE_PLAIN) /* of complex numbers moduli are compared */
+        return false;
+    return node->key == (p->in.type != tess_bool ? reduce_highest_key(p->in.itemsize) : p->order.smallest ? -1 : 1);
 }
 
 static bool repeats(const reduce_problem *p) { return p->rank == 1 && p->stride[0][0] == 0; }
