@@ -18,7 +18,7 @@
 
 #include "tessera.h"
 
-enum { AXES = 8, LINE = 1024 };
+enum { AXES = 8, LINE = 1024, TAPS = 1 << 12 };
 
 static tess_context *context;
 static tess_engine engine;
@@ -77,8 +77,13 @@ static bool read_work(work *w, const char *first) {
     memcpy(w->out_shape, w->shape, sizeof w->shape);
     if (strcmp(first, "transpose") == 0) {
         w->count = numbers(word(), axes);
-        for (int d = 0; d < w->ndim && w->count == w->ndim; d++)
+        if (w->count != w->ndim)
+            return false;
+        for (int d = 0; d < w->ndim; d++) {
+            if (axes[d] < 0 || axes[d] >= w->ndim)
+                return false;
             w->out_shape[d] = w->shape[w->axes[d] = (int)axes[d]];
+        }
     } else if (strcmp(first, "correlate") == 0) {
         w->list = strcmp(word(), "list") == 0;
         w->count = numbers(word(), w->width);
@@ -86,6 +91,8 @@ static bool read_work(work *w, const char *first) {
         for (int k = 0; k < w->count; k++)
             w->axes[k] = from + k;
         w->mask = tess_type_named(word());
+        if (elements(w->count, w->width) > TAPS)
+            return false;
         w->boundary = (tess_boundary)atoi(word());
     } else if (strcmp(first, "reduce") == 0) {
         const char *name = word();
@@ -127,10 +134,10 @@ static tess_status plan_of(tess_plan **plan, work *w, const char *row) {
         return tess_plan_transpose(
             plan, context, &from, &into,
             &(tess_transpose_options){.struct_size = sizeof(tess_transpose_options), .perm = w->axes, .nperm = w->count, .call = call});
-    static double taps[1 << 12]; /* small numbers, of f32, f64 and integers of a byte */
+    static double taps[TAPS]; /* small numbers, of f32, f64 and integers of a byte */
     DLTensor masks[AXES];
     const DLTensor *each[AXES];
-    for (int i = 0; i < 1 << 12; i++) {
+    for (int i = 0; i < TAPS; i++) {
         const int weight = i % 7 + 1;
         if (w->mask == tess_f32)
             ((float *)(void *)taps)[i] = 0.0625f * (float)weight;
@@ -187,7 +194,7 @@ int main(int count, char **words) {
     in = malloc(room), out = malloc(room);
     if (!in || !out || tess_open(&context, &options) != TESS_OK || (timed && tess_measure_limits(context, 0.3, &limits) != TESS_OK))
         return fprintf(stderr, "%s\n", in && out ? tess_detail() : "no memory"), 1;
-    for (size_t i = 0; timed && i < room; i += 4) /* floats of every width within (0.5, 2), any bytes */
+    for (size_t i = 0; timed && i < room; i += 4) /* any bytes, of which floats of every width are numbers of one magnitude */
         *(uint32_t *)(void *)(in + i) = ((uint32_t)i * 2654435761u & 0x83ff83ff) | 0x3a003a00;
     memset(out, 0, timed ? room : 0);
     bandwidth = limits.copy_bytes_per_s;

@@ -99,7 +99,7 @@ tess_gpu_step *tess_gpu_launch_of(tess_gpu_layout *layout, const char *entry, in
  * launched as one line (tess_gpu_fold). */
 tess_gpu_step *tess_gpu_launch_folding(tess_gpu_layout *layout, const char *entry, int64_t grid_x, int64_t grid_y, int64_t grid_z, int block,
                                        int64_t shared);
-/* Folds what does not fit `most` blocks along x, y and z; and what is folded in another layout of the same row, whose kernels this one is to have. */
+/* Folds what does not fit most[1] blocks along y and most[2] along z; and what is folded in another layout of the same row, whose kernels this one is to have. */
 void tess_gpu_fold(tess_gpu_layout *layout, const int most[3]);
 void tess_gpu_fold_alike(tess_gpu_layout *layout, const tess_gpu_layout *other);
 void tess_gpu_pass_pointer(tess_gpu_layout *layout, tess_gpu_step *step, tess_gpu_place place, int64_t offset);

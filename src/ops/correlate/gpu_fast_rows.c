@@ -282,13 +282,13 @@ static void lay_strip2d_as(const tess_problem *base, const tess_gpu_device *devi
     tess_correlate_strip2d_lay(&f, tess_correlate_gpu_of(base)->work, whole, device, layout, &(tess_correlate_ends){TESS_GPU_IN, TESS_GPU_OUT, 0, 0});
 }
 
-/* Where a row ends patches wait for one row of elements after another; of many short rows strips are faster. From how many columns on patches are, as measured on an H200. */
 bool tess_correlate_patch_odd_pays(const tess_problem *base, const char **why) {
     const tess_correlate_frame f = known_frame(base, 1);
     *why = "of short rows several are a tile";
     return !tess_correlate_tile1d_is_quicker(&f, work_size(base), false);
 }
 
+/* Where a row ends patches wait for one row of elements after another; of many short rows strips are faster. From how many columns on patches are, as measured on an H200. */
 bool tess_correlate_patch_pays(const tess_problem *base, const char **why) {
     const tess_correlate_frame f = known_frame(base, 1);
     *why = "of short rows several are a tile";

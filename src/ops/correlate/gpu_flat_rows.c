@@ -156,7 +156,7 @@ bool tess_correlate_flat_pays(const tess_problem *base, const char **why) {
         return false;
     const bool many = tess_correlate_frame_many(&f), whole = tess_correlate_frame_whole(&f, &none);
     *why = "few or very small images";
-    if (f.x.m * f.y.m < LEAST_PIXELS || pixels_of(&f) * f.arrays < FEW || (!many && (whole || s.tile < s.lanes)))
+    if (pixels_of(&f) < LEAST_PIXELS || pixels_of(&f) * f.arrays < FEW || (!many && (whole || s.tile < s.lanes)))
         return false;
     *why = "masks of more than 5 rows or columns, but not of both, were not timed";
     if ((f.y.width > 5) != (f.x.width > 5))

@@ -35,16 +35,16 @@ static bool pair_pays(const tess_problem *base, bool whole, const char **why) {
 bool tess_correlate_separable2d_pays(const tess_problem *base, const char **why) { return pair_pays(base, true, why); }
 bool tess_correlate_separable2d_odd_pays(const tess_problem *base, const char **why) { return pair_pays(base, false, why); }
 
-static bool planes_pay(const tess_problem *base, bool bricks, const char **why) {
+static bool planes_pay(const tess_problem *base, bool whole, const char **why) {
     enum { COLUMNS = 40, NARROW = 128 };
     const tess_correlate_frame f = known_frame(base, 2);
+    const char *other;
     *why = "many small volumes come by bricks";
-    return f.x.m >= (f.in > 2 ? COLUMNS : NARROW) || !tess_correlate_frame_many(&f) || !bricks;
+    return f.x.m >= (f.in > 2 ? COLUMNS : NARROW) || !tess_correlate_frame_many(&f) ||
+           !(tess_correlate_brick_fits(base, &other) || (!whole && tess_correlate_brick_odd_fits(base, &other)));
 }
-bool tess_correlate_march3d_pays(const tess_problem *base, const char **why) { return planes_pay(base, tess_correlate_brick_fits(base, why), why); }
-bool tess_correlate_march3d_odd_pays(const tess_problem *base, const char **why) {
-    return planes_pay(base, tess_correlate_brick_fits(base, why) || tess_correlate_brick_odd_fits(base, why), why);
-}
+bool tess_correlate_march3d_pays(const tess_problem *base, const char **why) { return planes_pay(base, true, why); }
+bool tess_correlate_march3d_odd_pays(const tess_problem *base, const char **why) { return planes_pay(base, false, why); }
 
 bool tess_correlate_tile1d_is_quicker(const tess_correlate_frame *f, int64_t work, bool whole) {
     const int64_t columns = f->in == 4 ? 2048 : 8192;

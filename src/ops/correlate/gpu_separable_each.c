@@ -33,8 +33,9 @@ static bool pays(const tess_problem *base, bool whole, const char **why) {
     enum { FEW = 9, FIFTHS = 3, FIFTHS_OF_FEW = 2 };
     static const tess_gpu_device none;
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    const char *other;
     *why = "many rows of few columns are better off by what takes each of their masks";
-    if (tess_correlate_list_is_narrow(p) && tess_correlate_mixed_fits(base, why))
+    if (tess_correlate_list_is_narrow(p) && tess_correlate_mixed_fits(base, &other))
         return false;
     for (int k = 0; k < p->passes_count; k++) {
         tess_correlate_frame f;

@@ -152,7 +152,7 @@ bool tess_correlate_short_of(short_shape *s, const tess_correlate_problem *p, co
             s->batch++;
             s->read = aligned(pass->axis[d].in_stride, s->read);
             s->write = aligned(pass->axis[d].out_stride, s->write);
-            if (TESS_MUL_OVERFLOWS(s->arrays, pass->axis[d].m, &s->arrays) || s->arrays > AXIS)
+            if (TESS_MUL_OVERFLOWS(s->arrays, pass->axis[d].m, &s->arrays))
                 return false;
         }
     if (s->line.n * s->images > AXIS || s->line.n > AXIS || s->line.m > AXIS || s->images > AXIS || s->line.width > AXIS ||

@@ -310,9 +310,8 @@ void tess_reduce_fold_subtree(leaf_worker *w, int64_t begin, int64_t end, reduce
     if (runs_on(w->job->p) && !repeats(w->job->p)) {
         const reduce_problem *p = w->job->p;
         tess_reduce_node_empty(p, node);
-        /* A run that beats those before is searched in L2; of a byte's values one that nothing beats is soon found. */
-        const bool in_parts = p->kind == REDUCE_ARG || p->operation == TESS_ANY || p->operation == TESS_ALL || p->in.itemsize == 1;
-        const int64_t most = in_parts ? REDUCE_AT_ONCE / p->in.itemsize : end - begin;
+        /* A run that beats those before is searched in L2. */
+        const int64_t most = reduce_is_soon_decided(p) ? REDUCE_AT_ONCE / p->in.itemsize : end - begin;
         for (int64_t first = begin; first < end && !tess_reduce_decides(p, node); first += most)
             fold_into(w, first, tess_min64(end - first, most), node);
         return;

@@ -305,9 +305,8 @@ static tess_status fold_all(const tess_problem *problem, const tess_run *run, bo
     }
     const int64_t terms = p->offsets ? p->in.count / tess_max64(1, tasks) : p->k;
     int64_t grain = reduce_grain(tasks, terms * p->in.itemsize, run->threads, tess_max64(1, 4 * REDUCE_LEAF / tess_max64(1, terms)));
-    bool ordered = in_place && reduce_is_run(p) && p->map == REDUCE_PLAIN &&
-                   ((p->kind == REDUCE_EXTREME && p->in.itemsize > 1) ||
-                    ((p->kind == REDUCE_EXTREME || p->kind == REDUCE_ARG) && p->k <= REDUCE_AT_ONCE / p->in.itemsize));
+    bool ordered = in_place && reduce_is_run(p) && p->map == REDUCE_PLAIN && (p->kind == REDUCE_EXTREME || p->kind == REDUCE_ARG) &&
+                   (!reduce_is_soon_decided(p) || p->k <= REDUCE_AT_ONCE / p->in.itemsize);
     if ((job.rows || ordered) && !p->offsets && p->k > 0 && p->k < job.split)
         return tess_parallel(run->context, run->threads, tasks, run->threads > 1 ? grain : tess_max64(grain, OUTPUTS_AT_ONCE), row_tasks, &job);
     if (p->offsets || p->k < job.split)

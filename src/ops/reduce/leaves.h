@@ -96,6 +96,11 @@ static inline bool reduce_sums_across(const reduce_problem *p) {
 /* The key below all others, of elements of `size` bytes: where NaN is left out, what none but NaN come to. */
 static inline int64_t reduce_lowest_key(int64_t size) { return -((int64_t)1 << (8 * size - 2)) * 2; }
 
+/* Whether an element that decides is likely enough for elements to be read in parts: places are searched so anyway, and bytes have few values. */
+static inline bool reduce_is_soon_decided(const reduce_problem *p) {
+    return p->kind == REDUCE_ARG || (p->kind == REDUCE_EXTREME && p->in.itemsize == 1) || p->operation == TESS_ANY || p->operation == TESS_ALL;
+}
+
 static inline int64_t reduce_highest_key(int64_t size) { return -1 - reduce_lowest_key(size); }
 
 /* Extremes of floats in memory are as quick by vectors of a line, those of integers are not. */

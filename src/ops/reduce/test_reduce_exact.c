@@ -165,7 +165,28 @@ static void columns(void **state) {
             }
 }
 
+/* A sum without an error has no order: elements are taken as they lie, whatever the order of the axes. */
+static void any_order_of_axes(void **state) {
+    (void)state;
+    static char why[1 << 14];
+    tess_context *context;
+    tess_plan *plan;
+    float data[4 * 5 * 6] = {0}, sum;
+    int64_t shape[] = {4, 5, 6}, turned[] = {1, 4, 20};
+    assert_tess_ok(tess_open(&context, NULL));
+    DLTensor in = tess_view(data, tess_f32, 3, shape, turned), out = tess_view(&sum, tess_f32, 0, NULL, NULL);
+    for (int exact = 0; exact < 2; exact++) {
+        assert_tess_ok(tess_plan_reduce(&plan, context, TESS_SUM, &in, &out,
+                                        &(tess_reduce_options){.struct_size = sizeof(tess_reduce_options), .exact = exact}));
+        assert_tess_ok(tess_explain(plan, TESS_TEXT, why, sizeof why, NULL));
+        assert_int_equal(strstr(why, "reduced 120x4 kept") != NULL, exact);
+        tess_plan_free(plan);
+    }
+    tess_close(context);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_bits), cmocka_unit_test(rounded_once), cmocka_unit_test(columns)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_bits), cmocka_unit_test(rounded_once), cmocka_unit_test(columns),
+                                       cmocka_unit_test(any_order_of_axes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
