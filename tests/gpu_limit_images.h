@@ -34,7 +34,9 @@ static void images(void) {
         {tess_f32, {256, 256, 511}, 0, 13, LIST, "f32 x 511, 13 + 13, odd"}, {tess_u8, {4096, 4096, 3}, 0, 3, LIST, "u8 x 3, 3 + 3"},
         {tess_f16, {4096, 4096, 3}, 0, 3, LIST, "f16 x 3, 3 + 3"},           {tess_u8, {4096, 4096, 4}, 0, 9, LIST, "u8 x 4, 9 + 9"},
         {tess_u8, {4096, 4095, 3}, 0, 3, LIST, "u8 x 3, 3 + 3, odd"},        {tess_f16, {4096, 4095, 3}, 0, 3, LIST, "f16 x 3, 3 + 3, odd"},
-        {tess_f32, {1, 400000, 12}, 1, 7, ONE, "f32 rows of 12, 7 x 7"},     {tess_f32, {1, 7, 400000}, 1, 7, ONE, "f32 7 rows, 7 x 7"}};
+        {tess_f32, {1, 400000, 12}, 1, 7, ONE, "f32 rows of 12, 7 x 7"},     {tess_f32, {1, 7, 400000}, 1, 7, ONE, "f32 7 rows, 7 x 7"},
+        {tess_u8, {8192, 28, 28}, 1, 5, LIST, "u8 28 x 28, 5 + 5"},          {tess_u8, {65536, 8, 8}, 1, 3, ONE, "u8 8 x 8, 3 x 3"},
+        {tess_f32, {1024, 96, 96}, 1, 5, LIST, "f32 96 x 96, 5 + 5"},        {tess_f32, {1024, 96, 96}, 1, 5, ONE, "f32 96 x 96, 5 x 5"}};
     static float weights[101] = {1};
     tess_plan *plan;
     for (int i = 0; i < TESS_COUNT(all); i++) {

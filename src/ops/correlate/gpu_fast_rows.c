@@ -282,10 +282,19 @@ static void lay_strip2d_as(const tess_problem *base, const tess_gpu_device *devi
     tess_correlate_strip2d_lay(&f, tess_correlate_gpu_of(base)->work, whole, device, layout, &(tess_correlate_ends){TESS_GPU_IN, TESS_GPU_OUT, 0, 0});
 }
 
+/* Integers of 32 bits that are summed in 64, as measured (notes-gpu.md). */
+static bool wide_strips_pay(const tess_correlate_frame *f, const tess_problem *base, int64_t columns) {
+    const char *why;
+    return f->in == 4 && work_size(base) == 8 && f->x.m < columns && tess_correlate_frame_many(f) && tess_correlate_strip2d_carries(f, 8, &why);
+}
+
 bool tess_correlate_patch_odd_pays(const tess_problem *base, const char **why) {
     const tess_correlate_frame f = known_frame(base, 1);
     *why = "of short rows several are a tile";
-    return !tess_correlate_tile1d_is_quicker(&f, work_size(base), false);
+    if (tess_correlate_tile1d_is_quicker(&f, work_size(base), false))
+        return false;
+    *why = "short rows are mostly ends";
+    return !wide_strips_pay(&f, base, f.y.width <= 3 && f.x.width <= 3 ? 512 : INT64_MAX);
 }
 
 /* Where a row ends patches wait for one row of elements after another; of many short rows strips are faster. From how many columns on patches are, as measured on an H200. */
@@ -294,11 +303,14 @@ bool tess_correlate_patch_pays(const tess_problem *base, const char **why) {
     *why = "of short rows several are a tile";
     if (tess_correlate_tile1d_is_quicker(&f, work_size(base), true))
         return false;
+    *why = "short rows are mostly ends";
+    const bool small = f.y.width <= 3 && f.x.width <= 3;
+    if (wide_strips_pay(&f, base, small ? 2048 : 8192))
+        return false;
     if (f.in > 4 || work_size(base) != 4 || (f.pass->group > 1 && f.in < 4) || !tess_correlate_frame_many(&f) ||
         tess_correlate_patch_shared_takes(&f) || !tess_correlate_strip2d_carries(&f, work_size(base), why))
         return true;
     *why = "short rows are mostly ends";
-    const bool small = f.y.width <= 3 && f.x.width <= 3;
     const int64_t columns = f.in == 4 ? (small ? 1024 : 1536) : f.in == 2 ? (small ? 3000 : 16384) : (small ? 512 : 8192);
     return f.x.m >= columns;
 }

@@ -11,8 +11,7 @@ bool tess_correlate_list_is_narrow(const tess_correlate_problem *p) {
     int colours;
     const int x = tess_correlate_gpu_row(p->masks, p->count, &p->in, &p->out, &colours);
     const int64_t columns = x < 0 ? WIDE : p->out.shape[x] * (colours < 0 ? 1 : p->out.shape[colours]);
-    /* Over volumes whose rows begin at vectors strips of one mask are as quick. */
-    return columns < WIDE && p->out.count >= TESS_CORRELATE_MANY && (p->count == 2 || columns * p->in.itemsize % 16 != 0);
+    return columns < WIDE && p->out.count >= TESS_CORRELATE_MANY;
 }
 
 /* Whether a list is taken mask by mask, or in parts, and is worth it. */

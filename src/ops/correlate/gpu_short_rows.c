@@ -9,17 +9,23 @@
 KERNEL_TEXT(gpu_short_rows);
 
 enum {
-    LONGEST = 64 /* registers that a row's elements or outputs have */,
+    LONGEST = 128 /* registers that a row's elements or outputs have */,
     MOST_APART = 16 /* elements of an axis that is not the finest */,
-    BODY = 2048 /* multiply-adds that the instruction cache holds */,
-    SUMS = 40,
-    HELD = 160 /* registers */,
+    BODY = 3200 /* multiply-adds: 5 x 5 taps for the longest row are quicker than any other row, which many more would hardly be */,
+    HELD_WIDE = 40 /* registers that the outputs of a thread's rows have, or that a list has between its masks */,
+    HELD_NARROW = 64 /* the same of elements of 1 and 2 bytes, of which few are under way */,
+    HELD_FIRST = 160 /* all in all where taps along rows come first */,
     THREADS = 128,
+    MOST_ROWS = 16 /* of a thread, in a stack */,
+    LEAST_BLOCKS = 256 /* of threads with several rows */,
     ROOM = 48 << 10,
     PARAMETERS = 4000,
     AXIS = INT32_MAX / 2,
     FEW = 1 << 16 /* outputs */,
-    FLAT = 32 /* columns from which on `flat` has fewer lanes without work */
+    FEW_WIDE = 1 << 20 /* of wide lists of narrow elements */,
+    FLAT = 32 /* columns from which on `flat` has fewer lanes without work, where images are long */,
+    WIDE = 64 /* columns from which on rows of vectors have lanes enough for narrow elements */,
+    WIDE_LIST = 80 /* those of a list */
 };
 
 typedef tess_correlate_short_shape short_shape;
@@ -86,43 +92,72 @@ static bool axes_of(short_shape *s) {
     return rows_of(s, pass->group > 1 ? -1 : pass->ndim - 1, false) && lines_of(s);
 }
 
+static int64_t weights_of(const short_shape *s) { return s->list ? s->row.width + s->line.width : s->row.width * s->line.width; }
+
 /* Bytes of struct rows of gpu_short_rows.cu. */
 static int64_t parameters(const short_shape *s, tess_type work) {
-    return 16 + 40 + 24 * (s->batch + 1) + 16 + s->row.width * s->line.width * (int64_t)tess_type_size(work);
+    return 16 + 40 + 24 * (s->batch + 1) + 16 + weights_of(s) * (int64_t)tess_type_size(work);
 }
 
 /* The largest power of two up to 16 that divides so many bytes. */
 static int64_t aligned(int64_t bytes, int64_t most) { return bytes % 16 ? tess_min64(most, bytes & -bytes) : most; }
 
-/* An odd number of rows: lanes that read rows of an odd number of words meet no bank twice then. The more, the fewer rows are read again. */
-static bool shape_of(short_shape *s, tess_type work) {
-    static const int64_t odd[] = {15, 9, 7, 5, 3, 1};
-    const int64_t words = tess_max64(1, (int64_t)tess_type_size(work) / 4), sums = columns_out(s) * words, kl = s->line.width, ks = s->row.width,
-                  each = columns_out(s) * kl * ks * (tess_is_complex(work) ? 4 : 1), most = kl > 1 ? SUMS : SUMS / 2;
-    if (columns_in(s) * words > LONGEST || sums > LONGEST)
-        return false;
-    for (int i = 0; i < TESS_COUNT(odd); i++) {
-        s->rows = s->stack_axis >= 0 ? 1 : odd[i];
-        if ((s->rows == 1 || s->rows * sums <= most) && s->rows * each <= BODY &&
-            (!s->row_first || ((s->rows + kl - 1) * columns_in(s) + s->rows * columns_out(s)) * words <= HELD))
-            break;
-        s->rows = 0;
+/* ---- the shape of a block ---- */
+
+static int64_t shared_of(const short_shape *s) {
+    const int64_t lines = s->threads * s->rows, all = lines + s->line.width - 1 + (s->stack_axis >= 0), runs_in = s->apart ? columns_in(s) : 1,
+                  runs_out = s->apart ? columns_out(s) : 1, pad = s->apart ? 0 : 16,
+                  in = all * side_in(s) * in_size(s) + (s->read == 16 ? tess_ceil_div(all, s->rows) * pad : 0) + 15,
+                  out = lines * side_out(s) * out_size(s) + s->threads * pad;
+    return tess_max64(runs_in * up_to(in, 16), runs_out * up_to(out, 16));
+}
+
+/* Threads of a block: of a stack as many as leave the fewest without a line of a whole image; of long images fewer for short ones. */
+static bool threads_of(short_shape *s) {
+    int64_t best = 0, used = 0;
+    for (s->threads = THREADS; s->threads >= 32; s->threads -= 32) {
+        const int64_t lines = s->threads * s->rows, whole = s->stack_axis >= 0 ? lines / s->line.n * s->line.n : lines;
+        if (shared_of(s) > ROOM || (s->threads == 96 && s->stack_axis < 0))
+            continue;
+        const int64_t share = whole * THREADS * THREADS / lines; /* of lines that do not idle */
+        if (share > used) {
+            best = s->threads;
+            used = share;
+        }
     }
-    if (s->rows == 0)
-        return false;
-    s->threads = THREADS;
+    s->threads = best;
     while (s->threads > 32 && s->stack_axis < 0 && s->line.m <= s->threads * s->rows / 2)
         s->threads /= 2;
-    for (;; s->threads /= 2) {
-        const int64_t lines = s->threads * s->rows, runs_in = s->apart ? columns_in(s) : 1, runs_out = s->apart ? columns_out(s) : 1,
-                      pad = s->apart ? 0 : 16,
-                      in = (lines + kl - 1 + (s->stack_axis >= 0)) * (side_in(s) * in_size(s) + (s->read == 16 ? pad : 0)) + 15,
-                      out = lines * side_out(s) * out_size(s) + s->threads * pad;
-        s->shared = tess_max64(runs_in * up_to(in, 16), runs_out * up_to(out, 16));
-        if (s->shared <= ROOM || s->threads <= 32 || s->stack_axis >= 0)
-            break;
+    s->shared = best ? shared_of(s) : 0;
+    return best > 0;
+}
+
+/* Rows of a thread: the more, the fewer are read again, and the more bytes are under way. Of a long image an odd number: lanes that read rows of an odd number of words meet no bank twice then. Of a
+ * stack so many that no thread has rows of two images, and that blocks are enough for all multiprocessors. */
+static bool rows_fit(const short_shape *s, tess_type work) {
+    const bool stack = s->stack_axis >= 0;
+    const int64_t words = tess_max64(1, (int64_t)tess_type_size(work) / 4), kl = s->line.width, ks = s->row.width, in = columns_in(s) * words,
+                  out = columns_out(s) * words, taps = s->list ? ks + kl : ks * kl,
+                  each = tess_max64(s->list ? columns_in(s) : 0, columns_out(s)) * taps * (tess_is_complex(work) ? 4 : 1),
+                  held = in_size(s) < 4 ? HELD_NARROW : HELD_WIDE, most = kl > 1 ? held : held / 2;
+    if (stack && s->rows > 1 && (s->line.n % s->rows || s->images * s->line.n / (THREADS * s->rows) < LEAST_BLOCKS))
+        return false;
+    return (s->rows == 1 || s->rows * tess_max64(stack || s->list ? in : 0, out) <= most) && s->rows * each <= BODY &&
+           (!s->row_first || s->list || (s->rows + kl - 1) * in + s->rows * out <= HELD_FIRST);
+}
+
+static bool shape_of(short_shape *s, tess_type work) {
+    static const int64_t odd[] = {15, 9, 7, 5, 3, 1};
+    const int64_t words = tess_max64(1, (int64_t)tess_type_size(work) / 4);
+    if (columns_in(s) * words > LONGEST || columns_out(s) * words > LONGEST)
+        return false;
+    const int64_t most = s->stack_axis >= 0 ? tess_min64(s->line.n, MOST_ROWS) : TESS_COUNT(odd);
+    for (int64_t i = 0; i < most; i++) {
+        s->rows = s->stack_axis >= 0 ? most - i : odd[i];
+        if (rows_fit(s, work))
+            return threads_of(s);
     }
-    return s->shared <= ROOM;
+    return false;
 }
 
 static int64_t blocks_of(const short_shape *s) {
@@ -139,14 +174,13 @@ bool tess_correlate_short_of(short_shape *s, const tess_correlate_problem *p, co
     stack_of(s);
     if (s->row.width > 1 && s->line.width > 1)
         s->row_first = pass->order[0] == s->row_axis;
+    s->list = !p->direct && pass->masked > 1;
     *why = "takes elements that are summed as what they are, or in a real type";
     if (tess_is_complex(p->work) && pass->from != p->work)
         return false;
     *why = "needs fewer arrays, or shorter axes";
     s->read = aligned(s->apart ? in_size(s) : columns_in(s) * in_size(s), 16);
     s->write = s->apart ? aligned(s->row.out_stride, 16) : 16;
-    if (s->stack_axis >= 0) /* a block begins behind the whole images of the ones before */
-        s->write = aligned(THREADS / s->line.n * s->line.n * columns_out(s) * out_size(s), 16);
     for (int d = 0; d < pass->ndim; d++)
         if (tess_correlate_short_is_batch(s, d)) {
             s->batch++;
@@ -162,8 +196,10 @@ bool tess_correlate_short_of(short_shape *s, const tess_correlate_problem *p, co
     if (s->read < in_size(s) || s->write < out_size(s))
         return false;
     *why = "takes masks of few enough taps for its registers, the instruction cache and parameters";
-    if (s->line.width > BODY || s->row.width * s->line.width > BODY || parameters(s, p->work) > PARAMETERS || !shape_of(s, p->work))
+    if (s->line.width > BODY || weights_of(s) > BODY || parameters(s, p->work) > PARAMETERS || !shape_of(s, p->work))
         return false;
+    if (s->stack_axis >= 0) /* a block begins behind the whole images of the ones before */
+        s->write = aligned(s->threads * s->rows / s->line.n * s->line.n * columns_out(s) * out_size(s), s->write);
     *why = "needs fewer arrays, or shorter axes";
     if (s->arrays > INT32_MAX / tess_max64(1, blocks_of(s)))
         return false;
@@ -171,14 +207,35 @@ bool tess_correlate_short_of(short_shape *s, const tess_correlate_problem *p, co
     return tess_correlate_gpu_is_element(p, pass->from);
 }
 
+const tess_correlate_pass *tess_correlate_short_passes(const tess_correlate_problem *p, tess_correlate_pass *both, int *count) {
+    const tess_correlate_mask *mask = p->masks;
+    *count = p->direct ? 1 : p->passes_count;
+    if (!p->direct && p->count == 2 && p->passes_count == 2 && mask[0].taps > 1 && mask[1].taps > 1 && mask[0].axes[0] != mask[1].axes[0]) {
+        const tess_correlate_mask box = {.ndim = 2,
+                                         .axes = {mask[0].axes[0], mask[1].axes[0]},
+                                         .shape = {mask[0].shape[0], mask[1].shape[0]},
+                                         .before = {mask[0].before[0], mask[1].before[0]},
+                                         .taps = mask[0].taps + mask[1].taps};
+        const char *why;
+        short_shape s;
+        tess_correlate_lay(both, p, &box);
+        if (tess_correlate_short_of(&s, p, both, &why)) {
+            *count = 1;
+            return both;
+        }
+    }
+    return p->direct ? p->direct : p->passes;
+}
+
 bool tess_correlate_short_rows_fits(const tess_problem *base, const char **why) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     int64_t all = 0;
     short_shape s;
+    tess_correlate_pass both;
     int count;
     if (!tess_correlate_gpu_chains(base, why))
         return false;
-    const tess_correlate_pass *pass = tess_correlate_short_passes(p, &count);
+    const tess_correlate_pass *pass = tess_correlate_short_passes(p, &both, &count);
     for (int k = 0; k < count; k++, all += parameters(&s, p->work) + 512)
         if (!tess_correlate_short_of(&s, p, &pass[k], why))
             return false;
@@ -186,14 +243,34 @@ bool tess_correlate_short_rows_fits(const tess_problem *base, const char **why) 
     return count <= TESS_GPU_STEPS && count <= TESS_GPU_UNITS && all <= TESS_GPU_ARENA;
 }
 
+/* Whether rows of that many columns are long enough for lanes side by side, as measured (notes-gpu.md). */
+static bool others_are_quicker(const tess_problem *base, const short_shape *s, int count) {
+    const int64_t columns = columns_out(s);
+    const bool narrow = s->line.width > 1 && in_size(s) < 4;
+    const char *why;
+    if (count > 1)
+        return columns > WIDE || (columns == WIDE && narrow);
+    if (s->list)
+        return narrow && ((columns >= WIDE_LIST && s->group == 1) || (columns >= WIDE && s->pass->outputs < FEW_WIDE));
+    if (columns == LONGEST && s->stack_axis < 0 && (in_size(s) >= 4 || s->row.width <= 3))
+        return true;
+    if (narrow && columns > WIDE && s->group == 1)
+        return true;
+    if (narrow && columns >= WIDE && (in_size(s) == 1 || s->pass->taps > 9) && tess_correlate_patch_fits(base, &why))
+        return true;
+    if (columns < FLAT || (s->stack_axis >= 0 && (columns <= WIDE || s->read > in_size(s))))
+        return false;
+    return tess_correlate_flat_fits(base, &why) && tess_correlate_flat_pays(base, &why);
+}
+
 bool tess_correlate_short_rows_pays(const tess_problem *base, const char **why) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     const char *other;
     short_shape s;
-    int64_t columns = 0;
-    bool along = false, narrow = false;
+    bool along = false;
+    tess_correlate_pass both;
     int count;
-    const tess_correlate_pass *pass = tess_correlate_short_passes(p, &count);
+    const tess_correlate_pass *pass = tess_correlate_short_passes(p, &both, &count);
     for (int k = 0; k < count; k++) {
         *why = "few outputs, or many arrays of few rows";
         if (!tess_correlate_short_of(&s, p, &pass[k], &other) || pass[k].outputs < FEW ||
@@ -203,17 +280,13 @@ bool tess_correlate_short_rows_pays(const tess_problem *base, const char **why) 
         *why = "few rows, but more than the mask has";
         if (s.apart && s.row.m > s.row.width)
             return false;
+        *why = "rows long enough for lanes side by side";
+        if (others_are_quicker(base, &s, count))
+            return false;
         along = along || s.row.width > 1;
-        narrow = narrow || (s.line.width > 1 && (in_size(&s) == 1 || (in_size(&s) == 2 && pass[k].taps > 9)));
-        columns = tess_max64(columns, columns_out(&s));
     }
     *why = "no mask runs along the short rows";
-    if (!along)
-        return false;
-    *why = "rows long enough for lanes side by side";
-    if (narrow && columns == LONGEST)
-        return false;
-    return columns < FLAT || !tess_correlate_flat_fits(base, &other) || !tess_correlate_flat_pays(base, &other);
+    return along;
 }
 
 static void lay_pass(tess_gpu_layout *layout, const tess_correlate_problem *p, int k, int count, const tess_correlate_pass *pass,
@@ -233,6 +306,7 @@ static void lay_pass(tess_gpu_layout *layout, const tess_correlate_problem *p, i
                    {"-DBEFORE=%d", s.row.before},
                    {"-DKL=%d", s.line.width},
                    {"-DSHORT_FIRST=%d", s.row_first},
+                   {"-DLIST=%d", s.list},
                    {"-DEDGE=%d", p->boundary},
                    {"-DR=%d", s.rows},
                    {"-DTHREADS=%d", s.threads},
@@ -262,16 +336,26 @@ static void lay_pass(tess_gpu_layout *layout, const tess_correlate_problem *p, i
     at += p->work == tess_c128 && (at - block) % 2; /* weights lie at multiples of their size */
     tess_gpu_step *step = tess_gpu_launch_folding(layout, "short_rows", blocks_of(&s), 1, s.arrays, (int)s.threads, s.shared);
     tess_correlate_gpu_ends(layout, step, k, count, between);
-    memcpy(at, pass->weights, pass->size);
-    tess_gpu_pass(layout, step, block, (size_t)((char *)at - (char *)block) + (size_t)tess_ceil_div((int64_t)pass->size, 8) * 8);
+    char *weights = (char *)at;
+    if (s.list) {
+        const tess_correlate_pass *along = &p->passes[!s.row_first], *down = &p->passes[s.row_first];
+        memcpy(weights, along->weights, along->size);
+        memcpy(weights + along->size, down->weights, down->size);
+        weights += along->size + down->size;
+    } else {
+        memcpy(weights, pass->weights, pass->size);
+        weights += pass->size;
+    }
+    tess_gpu_pass(layout, step, block, (size_t)up_to(weights - (char *)block, 8));
 }
 
 static void lay_short_rows(const tess_problem *base, const tess_gpu_device *device, tess_gpu_layout *layout) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
     int64_t between[2];
+    tess_correlate_pass both;
     int count;
     (void)device;
-    const tess_correlate_pass *pass = tess_correlate_short_passes(p, &count);
+    const tess_correlate_pass *pass = tess_correlate_short_passes(p, &both, &count);
     tess_correlate_gpu_between(layout, p, count, between);
     for (int k = 0; k < count; k++)
         lay_pass(layout, p, k, count, &pass[k], between);

@@ -6,14 +6,16 @@
 // along the other axis, down the image. Rows follow each other without gaps, so what a block needs is one run of memory, and so is what it makes: both are copied as they lie,
 // in vectors, and shared memory is where they become rows of threads. Rows above and below the image are laid there by the boundary's rule.
 //
-// STACK: images of few rows, too, one behind the other: a block has whole ones, and where a window leaves its image, a thread finds by the boundary's rule which row it reads.
+// STACK: images of few rows, too, one behind the other: a block has whole ones, a thread some rows of one, and where a window leaves its image, it finds by the boundary's rule which row it reads.
 //
-// Lanes that read lines of whole vectors meet banks twice where those are an even number: a vector more stands between lines then.
+// Lanes that read lines of whole vectors meet banks twice where a thread has an even number of those: a vector more stands between threads' lines then.
+//
+// LIST: two 1-D masks, one along rows and one along the image, each rounded: what is between them never leaves a thread's registers.
 //
 // APART: the short axis is not the finest one: an image of few rows, of which a thread has some columns from top to bottom. Each row is a run of memory then.
 //
 // -DIN= -DOUT= -DWORK= types; -DNS= -DMS= elements of a row, in and out, of pixels of -DGROUP=; -DKS= taps along it, the first -DBEFORE= pixels before the output; -DKL= taps along the
-// image; -DSHORT_FIRST=1: those along rows come first in the mask's order; -DEDGE= boundary; -DR= rows of a thread, -DTHREADS=; -DREAD= -DWRITE= bytes to multiples of which all rows and
+// image; -DSHORT_FIRST=1: those along rows come first in the mask's order, or in the list; -DLIST=; -DEDGE= boundary; -DR= rows of a thread, -DTHREADS=; -DREAD= -DWRITE= bytes to multiples of which all rows and
 // arrays begin; -DAPART=; -DSTACK= rows of an image of many, else 0; -DBATCH=N axes beside. Below, a line is what a thread has of the short axis at one place of the other.
 #include "ops/correlate/gpu_boundary.cuh"
 #include "ops/correlate/gpu_number.cuh"
@@ -25,9 +27,9 @@ __host__ __device__ constexpr int common(int a, int b) { return b == 0 ? a : com
 const int SIDE = APART ? 1 : NS, OUT_SIDE = APART ? 1 : MS, SIZE = (int)sizeof(in_element), OUT_SIZE = (int)sizeof(out_element);
 const int LINE = SIDE * SIZE, OUT_LINE = OUT_SIDE * OUT_SIZE, LINES = THREADS * R, MOST = LINES + KL - 1;
 const int EACH = R * OUT_LINE, LAID = common(EACH, 16); // bytes that a thread makes of a run; of its stores
-const int PAD = !APART && READ == 16 && LINE / 16 % 2 == 0 ? 16 : 0, OUT_PAD = !APART && LAID == 16 && EACH / 16 % 2 == 0 ? 16 : 0;
-const int STEP = LINE + PAD, RUNS = APART ? NS : 1, OUT_RUNS = APART ? MS : 1;                 // in shared memory; bytes from run to run:
-const int RUN = up_to((MOST + (STACK > 0)) * STEP + 15, 16), OUT_RUN = up_to(LINES * OUT_LINE, 16);
+const int PAD = !APART && READ == 16 && R * LINE / 16 % 2 == 0 ? 16 : 0, OUT_PAD = !APART && LAID == 16 && EACH / 16 % 2 == 0 ? 16 : 0;
+const int RUNS = APART ? NS : 1, OUT_RUNS = APART ? MS : 1; // in shared memory; bytes from run to run:
+const int RUN = up_to((MOST + (STACK > 0)) * LINE + (MOST + R) / R * PAD + 15, 16), OUT_RUN = up_to(LINES * OUT_LINE, 16);
 const int WHOLE = STACK > 0 ? LINES / (STACK + (STACK == 0)) * STACK : LINES; // lines that a block makes
 
 struct batch_axis {
@@ -38,7 +40,7 @@ struct rows {
     i64 n, m, before;
     i64 in_step, out_step; // of the short axis, where it lies apart
     batch_axis batch[BATCH + 1];
-    number weight[KS * KL];
+    number weight[LIST ? KS + KL : KS * KL]; // of a list those along rows first
 };
 
 // Which element of a row tap number ks of output ms meets; -1: none.
@@ -59,6 +61,9 @@ __device__ __forceinline__ void copy_now(void *to, const void *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
 }
 
+// Where line number `line` of a run stands in its room.
+__device__ __forceinline__ int place_of(int line) { return line * LINE + line / R * PAD; }
+
 // How far into its room a run begins, so that vectors of memory are vectors there: of line number `from`.
 __device__ __forceinline__ int lead_of(const in_element *in, i64 from) { return (int)((u64)in + from * LINE) & 15; }
 
@@ -73,7 +78,7 @@ __device__ __forceinline__ void bring(char *room, const in_element *in, const ro
     for (int i = 0; i < (MOST * LINE + 15) / 16; i += THREADS) { // as often for all lanes of a warp
         const int b = whole + (i + thread) * 16;
         if (b < last)
-            copy_now(room + b + b / LINE * PAD, first + b);
+            copy_now(room + b + b / (R * LINE) * PAD, first + b);
     }
 #pragma unroll 1
     for (int b = begin + thread * SIZE; b < min(whole, end); b += THREADS * SIZE)
@@ -85,7 +90,7 @@ __device__ __forceinline__ void bring(char *room, const in_element *in, const ro
     for (int i = thread; i < (top + count - bottom) * SIDE; i += THREADS) {
         const int number = i / SIDE, line = number < top ? number : number - top + bottom;
         const i64 at = element_at(EDGE, p.n, from + line);
-        ((in_element *)(room + lead + line * STEP))[i % SIDE] = at < 0 ? outside_of(p) : in[at * SIDE + i % SIDE];
+        ((in_element *)(room + lead + place_of(line)))[i % SIDE] = at < 0 ? outside_of(p) : in[at * SIDE + i % SIDE];
     }
 }
 
@@ -110,26 +115,26 @@ __device__ __forceinline__ number number_of(const unsigned *word, int i) {
 #endif
 }
 
-// Which line, counted from a thread's first, is number `line` of its windows: in a stack one of the same image, or the last of all, which has the constant.
-__device__ __forceinline__ int line_of(int line, int own, const rows &p) {
+// Where line number `line` of a thread's windows stands, counted from its first: in a stack one of the same image, or the last of all, which has the constant.
+__device__ __forceinline__ int stands(int line, int own, const rows &p) {
 #if STACK
     const int y = own % STACK, at = (int)element_at(EDGE, STACK, y + line - (int)p.before);
-    return at < 0 ? MOST - own : at - y;
+    return place_of(at < 0 ? MOST : own - y + at) - place_of(own);
 #else
-    return line;
+    return place_of(line);
 #endif
 }
 
-__device__ __forceinline__ void read_line(number (&v)[NS], const char *const (&run)[RUNS], int line) {
+__device__ __forceinline__ void read_line(number (&v)[NS], const char *const (&run)[RUNS], int at) {
 #if APART || READ < 4
 #pragma unroll
     for (int i = 0; i < NS; i++)
-        v[i] = load(*(const in_element *)(APART ? run[i] + line * SIZE : run[0] + line * STEP + i * SIZE));
+        v[i] = load(*(const in_element *)(APART ? run[i] + at : run[0] + at + i * SIZE));
 #else
     unsigned word[LINE / 4];
 #pragma unroll
     for (int i = 0; i < LINE / 4; i += READ / 4) {
-        const words<READ> some = *(const words<READ> *)(run[0] + line * STEP + 4 * i);
+        const words<READ> some = *(const words<READ> *)(run[0] + at + 4 * i);
 #pragma unroll
         for (int k = 0; k < READ / 4; k++)
             word[i + k] = some.word[k];
@@ -140,18 +145,41 @@ __device__ __forceinline__ void read_line(number (&v)[NS], const char *const (&r
 #endif
 }
 
+// Whether that line lies outside where all outside is a constant, between the masks of a list, too; `first`: the number of a thread's first line.
+__device__ __forceinline__ bool is_constant(int line, int own, i64 first, const rows &p) {
+    if (EDGE > BOUNDARY_CONSTANT)
+        return false;
+    const i64 at = STACK ? own % (STACK + (STACK == 0)) + line - p.before : first + line;
+    return at < 0 || at >= (STACK ? STACK : p.n);
+}
+
+// Windows along the short axis: of one line.
+__device__ __forceinline__ void add_along(number (&sum)[MS], const number (&v)[NS], const number &outside, const number *weight) {
+#pragma unroll
+    for (int ks = 0; ks < KS; ks++)
+#pragma unroll
+        for (int ms = 0; ms < MS; ms++) {
+            const int at = met(ms, ks);
+            add(sum[ms], at < 0 ? outside : v[at < 0 ? 0 : at], weight[ks]);
+        }
+}
+
 // Line number `line` of those that a thread's windows meet, added to its outputs: taps along the short axis inside.
 __device__ __forceinline__ void add_line(number (&sum)[R][MS], const number (&v)[NS], const number &outside, int line, const rows &p) {
 #pragma unroll
     for (int r = 0; r < R; r++)
+        if (line - r >= 0 && line - r < KL)
+            add_along(sum[r], v, outside, p.weight + (line - r) * KS);
+}
+
+// The same without windows: taps along the image.
+template <int N> __device__ __forceinline__ void add_down(number (&sum)[R][N], const number (&v)[N], int line, const number *weight) {
+#pragma unroll
+    for (int r = 0; r < R; r++)
         if (line - r >= 0 && line - r < KL) {
 #pragma unroll
-            for (int ks = 0; ks < KS; ks++)
-#pragma unroll
-                for (int ms = 0; ms < MS; ms++) {
-                    const int at = met(ms, ks);
-                    add(sum[r][ms], at < 0 ? outside : v[at < 0 ? 0 : at], p.weight[(line - r) * KS + ks]);
-                }
+            for (int i = 0; i < N; i++)
+                add(sum[r][i], v[i], weight[line - r]);
         }
 }
 
@@ -178,9 +206,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) short_rows(const in_elemen
     const char *run[RUNS];
 #pragma unroll
     for (int i = 0; i < RUNS; i++)
-        run[i] = room + i * RUN + lead_of(in + i * p.in_step, from) + own * STEP;
+        run[i] = room + i * RUN + lead_of(in + i * p.in_step, from) + place_of(own);
     for (int i = threadIdx.x; STACK && i < SIDE; i += THREADS)
-        ((in_element *)(room + lead_of(in, from) + MOST * STEP))[i] = outside_of(p);
+        ((in_element *)(room + lead_of(in, from) + place_of(MOST)))[i] = outside_of(p);
 #pragma unroll 1
     for (int i = 0; i < RUNS; i++)
         bring(room + i * RUN, in + i * p.in_step, p, from, count);
@@ -189,11 +217,35 @@ extern "C" __global__ void __launch_bounds__(THREADS) short_rows(const in_elemen
     number sum[R][MS] = {};
     if (own < here) {
         const number outside = load(outside_of(p));
-#if SHORT_FIRST
+#if LIST && SHORT_FIRST
+#pragma unroll
+        for (int line = 0; line < R + KL - 1; line++) {
+            number v[NS], along[MS] = {};
+            read_line(v, run, stands(line, own, p));
+            add_along(along, v, outside, p.weight);
+            if (is_constant(line, own, from + own, p)) {
+#pragma unroll
+                for (int ms = 0; ms < MS; ms++)
+                    along[ms] = value_of(p.constant);
+            }
+            add_down(sum, along, line, p.weight + KS);
+        }
+#elif LIST
+        number down[R][NS] = {};
+#pragma unroll
+        for (int line = 0; line < R + KL - 1; line++) {
+            number v[NS];
+            read_line(v, run, stands(line, own, p));
+            add_down(down, v, line, p.weight + KS);
+        }
+#pragma unroll
+        for (int r = 0; r < R; r++)
+            add_along(sum[r], down[r], value_of(p.constant), p.weight);
+#elif SHORT_FIRST
         number v[R + KL - 1][NS];
 #pragma unroll
         for (int line = 0; line < R + KL - 1; line++)
-            read_line(v[line], run, line_of(line, own, p));
+            read_line(v[line], run, stands(line, own, p));
 #pragma unroll
         for (int ks = 0; ks < KS; ks++)
 #pragma unroll
@@ -209,7 +261,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) short_rows(const in_elemen
 #pragma unroll
         for (int line = 0; line < R + KL - 1; line++) {
             number v[NS];
-            read_line(v, run, line_of(line, own, p));
+            read_line(v, run, stands(line, own, p));
             add_line(sum, v, outside, line, p);
         }
 #endif

@@ -13,15 +13,13 @@ typedef struct tess_correlate_short_shape {
     int64_t images;                /* of a stack */
     int64_t group, rows, threads, read, write, arrays, shared;
     bool row_first, apart; /* apart: the short axis is not the finest */
+    bool list;             /* two 1-D masks, one along either axis */
     int batch;
 } tess_correlate_short_shape;
 bool tess_correlate_short_of(tess_correlate_short_shape *s, const tess_correlate_problem *p, const tess_correlate_pass *pass, const char **why);
 bool tess_correlate_short_is_batch(const tess_correlate_short_shape *s, int d);
-/* One mask by itself, a list by its passes. */
-TESS_INLINE const tess_correlate_pass *tess_correlate_short_passes(const tess_correlate_problem *p, int *count) {
-    *count = p->direct ? 1 : p->passes_count;
-    return p->direct ? p->direct : p->passes;
-}
+/* One mask by itself; a list of two at once, where that fits (`both` is room for its axes); others by their passes. */
+const tess_correlate_pass *tess_correlate_short_passes(const tess_correlate_problem *p, tess_correlate_pass *both, int *count);
 void tess_correlate_predict_short_rows(const tess_problem *base, tess_gpu_prediction *out); /* gpu_short_rows_predict.c */
 
 #endif

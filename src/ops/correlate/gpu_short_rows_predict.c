@@ -9,10 +9,13 @@ typedef struct walk {
     tess_gpu_prediction *sum;
     const tess_correlate_short_shape *s;
     tess_boundary boundary;
-    int64_t size, out_size, line, out_line, side, runs, out_runs, step, lines, whole, kl, run, out_run, each, laid, out_pad, n, m;
+    int64_t size, out_size, line, out_line, side, runs, out_runs, pad, lines, whole, kl, run, out_run, each, laid, out_pad, n, m;
     int64_t in, out; /* an array's first elements */
     double times;
 } walk;
+
+/* Where a line of a run stands in shared memory. */
+static int64_t place_of(const walk *w, int64_t line) { return line * w->line + line / w->s->rows * w->pad; }
 
 static int64_t down_to(int64_t n, int64_t step) { return n / step * step; }
 
@@ -23,7 +26,7 @@ static void bytes(const walk *w, int64_t memory, int64_t begin, int64_t end, int
         for (int lane = 0; lane < 32; lane++) {
             const int64_t b = at + lane * unit;
             from[lane] = b < end ? memory + b : -1;
-            to[lane] = b < end ? room + b + b / w->line * (w->step - w->line) : -1;
+            to[lane] = b < end ? room + b + b / (w->s->rows * w->line) * w->pad : -1;
         }
         if (copies) {
             tess_gpu_count_copies(w->sum, w->times, from, to);
@@ -63,7 +66,7 @@ static void bring(const walk *w, int64_t memory, int64_t room, int64_t from, int
             const int64_t number = (i + lane) / w->side, line = number < top ? number : number - top + bottom,
                           met = mine ? element_of(w, w->n, from + line) : -1;
             at[lane] = met < 0 ? -1 : memory + (met * w->side + (i + lane) % w->side) * w->size;
-            to[lane] = mine ? room + lead + line * w->step + (i + lane) % w->side * w->size : -1;
+            to[lane] = mine ? room + lead + place_of(w, line) + (i + lane) % w->side * w->size : -1;
         }
         tess_gpu_count_global(w->sum, w->times, at, w->size, false);
         tess_gpu_count_shared(w->sum, w->times, to, w->size, true);
@@ -107,7 +110,7 @@ static void one_block(const walk *w, int64_t begin) {
     for (int64_t i = 0; stack && i < w->side; i += 32) {
         int64_t to[32];
         for (int lane = 0; lane < 32; lane++)
-            to[lane] = i + lane < w->side ? ((w->in + from * w->line) & 15) + (w->lines + w->kl - 1) * w->step + (i + lane) * w->size : -1;
+            to[lane] = i + lane < w->side ? ((w->in + from * w->line) & 15) + place_of(w, w->lines + w->kl - 1) + (i + lane) * w->size : -1;
         tess_gpu_count_shared(w->sum, w->times, to, w->size, true);
     }
     make(w, here);
@@ -146,11 +149,11 @@ static walk walk_of(const tess_correlate_short_shape *s, tess_boundary boundary,
     w.out_line = (s->apart ? 1 : results) * w.out_size;
     w.runs = s->apart ? columns : 1;
     w.out_runs = s->apart ? results : 1;
-    w.step = w.line + (!s->apart && s->read == 16 && w.line / 16 % 2 == 0 ? 16 : 0);
+    w.pad = !s->apart && s->read == 16 && s->rows * w.line / 16 % 2 == 0 ? 16 : 0;
     w.kl = s->line.width;
     w.lines = s->threads * s->rows;
     w.whole = s->stack_axis >= 0 ? down_to(w.lines, s->line.n) : w.lines;
-    w.run = up_to((w.lines + w.kl - 1 + (s->stack_axis >= 0)) * w.step + 15, 16);
+    w.run = up_to((w.lines + w.kl - 1 + (s->stack_axis >= 0)) * w.line + (w.lines + w.kl - 1 + s->rows) / s->rows * w.pad + 15, 16);
     w.out_run = up_to(w.lines * w.out_line, 16);
     w.each = s->rows * w.out_line;
     w.laid = tess_gcd(w.each, 16);
@@ -162,9 +165,10 @@ static walk walk_of(const tess_correlate_short_shape *s, tess_boundary boundary,
 
 void tess_correlate_predict_short_rows(const tess_problem *base, tess_gpu_prediction *out) {
     const tess_correlate_problem *p = tess_correlate_gpu_of(base);
+    tess_correlate_pass both;
     const char *why;
     int count;
-    const tess_correlate_pass *pass = tess_correlate_short_passes(p, &count);
+    const tess_correlate_pass *pass = tess_correlate_short_passes(p, &both, &count);
     tess_gpu_count_from_zero(out);
     for (int k = 0; k < count; k++) {
         tess_correlate_short_shape s;

@@ -200,7 +200,7 @@ static void anything(void **state) {
                                          {tess_bf16, tess_f32, tess_f32},
                                          {tess_c128, tess_f64, tess_c128},
                                          {tess_i64, tess_i64, tess_u64}};
-    for (int i = 0; i < (TESS_SANITIZED ? 8 : 60); i++) {
+    for (int i = 0; i < (TESS_SANITIZED ? 8 : 40); i++) {
         brick_case c = {types[i % 6][0], types[i % 6][1], types[i % 6][2], .ndim = (int)hostile_between(&random, 1, 4)};
         int axis[4] = {0, 1, 2, 3};
         for (int d = 0; d < c.ndim; d++)
@@ -222,7 +222,7 @@ static void whole_rows(void **state) {
     static const tess_type types[][3] = {{tess_u8, tess_f32, tess_u8},   {F32}, {tess_f16, tess_f32, tess_f16}, {tess_i8, tess_f32, tess_f32},
                                          {tess_f64, tess_f64, tess_f64}, {F32}, {tess_bf16, tess_f32, tess_u8}, {tess_u16, tess_f32, tess_u16}};
     ran_turned = 0;
-    for (int i = 0; i < (TESS_SANITIZED ? 6 : 32); i++) {
+    for (int i = 0; i < (TESS_SANITIZED ? 6 : 24); i++) {
         const tess_type *type = types[i % 8];
         brick_case c = {type[0],      type[1],      type[2], .ndim = type[0] == tess_f32 || type[0] == tess_f64 || i >= 24 ? 3 : 2,
                         .step_in = 1, .step_out = 1};

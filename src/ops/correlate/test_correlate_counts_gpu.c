@@ -307,17 +307,17 @@ static const predicted flat[] = {
 /* Axes of few elements: rows, pixels, columns, stacks. */
 static const predicted short_ones[] = {
     {F32, 2, {3000, 12}, 2, {7, 7}, BY(ZERO)},
-    {F32, 2, {901, 13}, 2, {3, 3}, BY(MIRROR)},
     {F32, 2, {700, 16}, 2, {5, 3}, BY(WRAP)},
     {U8, 2, {1500, 34}, 1, {7}, BY(REFLECT)},
     {U8, 3, {700, 7, 3}, 2, {3, 5}, BY(NEAREST), PIXELS},
     {F16, 2, {1, 5001}, 1, {9}, BY(WRAP), .axes = {0}, .named = true},
     {F32, 2, {3, 3001}, 2, {9, 3}, BY(MIRROR)},
     {F64, 2, {700, 5}, 2, {3, 3}, BY(ZERO)},
-    {F32, 3, {30, 28, 28}, 2, {3, 3}, BY(ZERO)},
     {F16, 3, {50, 10, 58}, 2, {3, 7}, BY(REFLECT)},
     {U8, 3, {301, 5, 9}, 2, {3, 3}, BY(REFLECT)},
-    {F32, 2, {1500, 9}, 2, {3, 3}, BY(REFLECT), .list = 2},
+    {U8, 3, {60, 28, 28}, 2, {5, 3}, BY(WRAP), .list = 2}, /* in one launch */
+    {U8, 3, {8200, 8, 8}, 2, {3, 3}, BY(CONSTANT)},        /* several rows a thread */
+    {F32, 3, {2050, 32, 8}, 2, {3, 3}, BY(NEAREST), .list = 2},
 };
 /* Large ones. */
 static const predicted large[] = {
@@ -540,10 +540,10 @@ static const predicted triples[] = {
     {F32, 4, {9, 17, 45, 3}, 3, {3, 5, 3}, BY(WRAP), .list = 3, .axes = {2, 0, 1}, .named = true},
 };
 
-/* How many of them the row takes and is held against; of what is not its own each third, and fewer when it was held against some. */
+/* How many of them the row takes and is held against; of what is not its own each fifth, and fewer when it was held against some. */
 static int compare(const tess_strategy *row, const predicted *list, int count, bool own) {
     int compared = 0, turn = 0;
-    for (int i = 0; i < count; i += own ? 1 : 3)
+    for (int i = 0; i < count; i += own ? 1 : 5)
         if (!(compared && hostile_spared(i, 24)) && !gpu_test_rests(engine, compared, own ? 4 : 2, &turn))
             compared += predict_one(row, &list[i]);
     return compared;

@@ -133,6 +133,13 @@ static const short_case cases[] = {
     {F32, 2, {1500, 12}, 2, {0, 1}, {7, 5}, 1, 0}, /* lists */
     {C64, 2, {600, 9}, 2, {0, 1}, {3, 3}, 1, 0},
     {tess_u8, tess_f32, tess_u8, 3, {601, 7, 3}, 2, {1, 0}, {5, 3}, 1, 0},
+    {tess_u8, tess_f32, tess_u8, 3, {90, 28, 28}, 2, {1, 2}, {5, 3}, 1, 0}, /* of images of few rows */
+    {tess_f16, tess_f32, tess_f32, 3, {31, 40, 80}, 2, {2, 1}, {3, 5}, 1, 0},
+    {tess_i16, tess_f32, tess_i16, 4, {40, 16, 24, 4}, 2, {1, 2}, {5, 5}, 1, 0},
+    {F32, 3, {40, 31, 93}, 2, {2, 1}, {5, 3}, 1, 0},
+    {F32, 2, {4, 3001}, 2, {0, 1}, {3, 5}, 1, 0},
+    {F32, 3, {17, 96, 96}, 2, {1, 2}, {3, 3}, 0, 0}, /* rows as long as there are, and more than the mask's taps times them */
+    {tess_u8, tess_f32, tess_u8, 4, {33, 28, 28, 3}, 2, {1, 2}, {5, 5}, 0, 0},
 };
 
 static void few_elements(void **state) {
@@ -141,7 +148,7 @@ static void few_elements(void **state) {
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int k = 0; k < 2 && !hostile_spared(i + k, 3); k++)
             compare(&cases[i], (tess_boundary)(TESS_BOUNDARY_ZERO + (2 * i + k + i / 3) % 6), k ? TESS_EXTENT_SAME : (tess_extent)(i % 3), &random);
-    if (ran < (TESS_SANITIZED ? 10 : 80))
+    if (ran < (TESS_SANITIZED ? 5 : 80))
         fail_msg("it ran %d times", ran);
 }
 
@@ -156,7 +163,8 @@ static void anything(void **state) {
                                          {tess_i8, tess_i8, tess_i8}};
     ran = 0;
     for (int i = 0; i < (TESS_SANITIZED ? 8 : 60); i++) {
-        short_case c = {types[i % 6][0], types[i % 6][1], types[i % 6][2], .ndim = 2, .masked = 2, .axes = {i / 6 % 2, 1 - i / 6 % 2}};
+        short_case c = {types[i % 6][0],  types[i % 6][1], types[i % 6][2], .ndim = 2, .masked = 2, .axes = {i / 6 % 2, 1 - i / 6 % 2},
+                        .list = i % 5 < 2};
         c.shape[0] = hostile_between(&random, 1, 1200);
         c.shape[1] = hostile_between(&random, 1, 40);
         c.width[0] = hostile_between(&random, 1, 6);
@@ -167,24 +175,48 @@ static void anything(void **state) {
         fail_msg("it ran %d times", ran);
 }
 
+/* Stacks of so many images that a thread has several rows of one: two, and as many as an image has. */
+static void stacks(void **state) {
+    (void)state;
+    uint64_t random = 303;
+    static const short_case all[] = {{tess_u8, tess_f32, tess_u8, 3, {8200, 8, 8}, 2, {1, 2}, {3, 5}, 0, 0},
+                                     {F32, 3, {8200, 8, 4}, 2, {1, 2}, {5, 3}, 1, 0},
+                                     {tess_f16, tess_f32, tess_f16, 3, {7300, 9, 5}, 2, {2, 1}, {3, 3}, 1, 0},
+                                     {tess_u8, tess_f32, tess_u8, 3, {40000, 5, 3}, 2, {1, 2}, {3, 3}, 0, 0},
+                                     {tess_u8, tess_f32, tess_u8, 3, {4100, 16, 16}, 2, {2, 1}, {3, 3}, 0, 0}};
+    ran = 0;
+    for (int i = 0; i < TESS_COUNT(all); i++)
+        if (!hostile_spared(i, 5))
+            compare(&all[i], (tess_boundary)(TESS_BOUNDARY_ZERO + i % 6), TESS_EXTENT_SAME, &random);
+    if (ran < (TESS_SANITIZED ? 1 : 5))
+        fail_msg("it ran %d times", ran);
+}
+
 static void chosen(void **state) {
     (void)state;
     static const struct {
         tess_type type;
-        int64_t shape[2], widths[2];
+        int64_t shape[3], widths[2];
         const char *row;
-    } all[] = {{tess_f32, {100000, 12}, {7, 7}, "short_rows"}, {tess_i8, {100000, 34}, {1, 7}, "short_rows"},
-               {tess_f16, {1, 1000000}, {9, 1}, "short_rows"}, {tess_f32, {40000, 60}, {3, 9}, "short_rows"},
-               {tess_f32, {1000, 12}, {7, 7}, "strip2d"},      {tess_f32, {200000, 64}, {3, 3}, "flat"}};
+        int list;
+    } all[] = {{tess_f32, {1, 100000, 12}, {7, 7}, "short_rows", 0}, {tess_i8, {1, 100000, 34}, {1, 7}, "short_rows", 0},
+               {tess_f16, {1, 1, 1000000}, {9, 1}, "short_rows", 0}, {tess_f32, {1, 40000, 60}, {3, 9}, "short_rows", 0},
+               {tess_f32, {1, 1000, 12}, {7, 7}, "strip2d", 0},      {tess_f32, {1, 200000, 64}, {3, 3}, "flat", 0},
+               {tess_u8, {1, 100000, 80}, {1, 9}, "short_rows", 0},  {tess_f32, {1000, 64, 64}, {3, 3}, "short_rows", 0},
+               {tess_u8, {1000, 80, 80}, {3, 3}, "patch", 0},        {tess_f32, {1000, 75, 75}, {3, 3}, "flat", 0},
+               {tess_u8, {1000, 28, 28}, {5, 5}, "short_rows", 1},   {tess_u8, {1000, 80, 80}, {5, 5}, "patch_separable", 1},
+               {tess_f32, {1000, 80, 80}, {5, 5}, "short_rows", 1},  {tess_f32, {1, 100000, 12}, {5, 5}, "short_rows", 1},
+               {tess_i32, {1000, 100, 100}, {3, 3}, "strip2d", 0}};
     char *from = calloc(200000 * 64, 4), *to = calloc(200000 * 64, 4), *weights = calloc(64, 8);
     for (int i = 0; i < TESS_COUNT(all); i++) {
-        int64_t shape[] = {all[i].shape[0], all[i].shape[1]}, widths[] = {all[i].widths[0], all[i].widths[1]};
-        DLTensor in = tess_view(from, all[i].type, 2, shape, NULL), out = tess_view(to, all[i].type, 2, shape, NULL),
-                 mask = tess_view(weights, tess_f32, 2, widths, NULL);
-        const DLTensor *masks[] = {&mask};
-        const tess_correlate_options options = {.struct_size = sizeof options, .call.engine = engine};
+        int64_t shape[3], widths[] = {all[i].widths[0], all[i].widths[1]};
+        memcpy(shape, all[i].shape, sizeof shape);
+        DLTensor in = tess_view(from, all[i].type, 3, shape, NULL), out = tess_view(to, all[i].type, 3, shape, NULL),
+                 mask = tess_view(weights, tess_f32, all[i].list ? 1 : 2, widths, NULL);
+        const DLTensor *masks[] = {&mask, &mask};
+        const tess_correlate_options options = {.struct_size = sizeof options, .call.engine = engine, .axes = (int[]){1, 2}, .naxes = 2};
         tess_plan *plan;
-        assert_tess_ok(tess_plan_correlate(&plan, context, &in, masks, 1, &out, &options));
+        assert_tess_ok(tess_plan_correlate(&plan, context, &in, masks, all[i].list ? 2 : 1, &out, &options));
         gpu_test_chosen(plan, all[i].row, i);
     }
     free(from);
@@ -193,6 +225,7 @@ static void chosen(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(few_elements), cmocka_unit_test(anything), cmocka_unit_test(chosen)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(few_elements), cmocka_unit_test(anything), cmocka_unit_test(stacks),
+                                       cmocka_unit_test(chosen)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

@@ -572,7 +572,7 @@ static void all_rows_ran(void **state) {
     (void)state;
     for (int r = 0; r < tess_reduce_op.count; r++)
         for (int c = 0; c < context_count; c++)
-            if (ran[r][contexts[c]->slot] < GENERATIONS * (TESS_SANITIZED ? 20 : 60))
+            if (ran[r][contexts[c]->slot] < GENERATIONS * (TESS_SANITIZED ? 10 : 60))
                 fail_msg("%s was compared %d times only on slot %d", tess_reduce_op.rows[r].name, ran[r][contexts[c]->slot], (int)contexts[c]->slot);
 }
 
