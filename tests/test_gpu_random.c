@@ -87,7 +87,7 @@ static bool holds(const problem *p, uint64_t *random) {
     return all;
 }
 
-static void sweep(void **state) { random_sweep(*state, holds, 35); }
+static void sweep(void **state) { random_sweep(*state, holds, gpu_test_in_part(engine) ? 25 : 35); }
 
 /* The context's device, on which arrays are put: a card, or the virtual GPU's. */
 static int enter(void **state) {

@@ -46,7 +46,7 @@ static bool holds(const problem *p, uint64_t *random) {
     return all;
 }
 
-static void sweep(void **state) { random_sweep(*state, holds, 3000); }
+static void sweep(void **state) { random_sweep(*state, holds, 2400); }
 
 int main(void) {
     struct CMUnitTest tests[RANDOM_KINDS];

@@ -25,7 +25,7 @@ enum {
     FEW_WIDE = 1 << 20 /* of wide lists of narrow elements */,
     FLAT = 32 /* columns from which on `flat` has fewer lanes without work, where images are long */,
     WIDE = 64 /* columns from which on rows of vectors have lanes enough for narrow elements */,
-    WIDE_LIST = 80 /* those of a list */
+    WIDE_LIST = 77 /* those of a list */
 };
 
 typedef tess_correlate_short_shape short_shape;

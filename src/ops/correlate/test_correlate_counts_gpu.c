@@ -306,6 +306,8 @@ static const predicted flat[] = {
 };
 /* Axes of few elements: rows, pixels, columns, stacks. */
 static const predicted short_ones[] = {
+    {U8, 3, {8200, 8, 8}, 2, {3, 3}, BY(CONSTANT)},        /* several rows a thread */
+    {U8, 3, {60, 28, 28}, 2, {5, 3}, BY(WRAP), .list = 2}, /* in one launch */
     {F32, 2, {3000, 12}, 2, {7, 7}, BY(ZERO)},
     {F32, 2, {700, 16}, 2, {5, 3}, BY(WRAP)},
     {U8, 2, {1500, 34}, 1, {7}, BY(REFLECT)},
@@ -315,8 +317,6 @@ static const predicted short_ones[] = {
     {F64, 2, {700, 5}, 2, {3, 3}, BY(ZERO)},
     {F16, 3, {50, 10, 58}, 2, {3, 7}, BY(REFLECT)},
     {U8, 3, {301, 5, 9}, 2, {3, 3}, BY(REFLECT)},
-    {U8, 3, {60, 28, 28}, 2, {5, 3}, BY(WRAP), .list = 2}, /* in one launch */
-    {U8, 3, {8200, 8, 8}, 2, {3, 3}, BY(CONSTANT)},        /* several rows a thread */
     {F32, 3, {2050, 32, 8}, 2, {3, 3}, BY(NEAREST), .list = 2},
 };
 /* Large ones. */
@@ -544,7 +544,7 @@ static const predicted triples[] = {
 static int compare(const tess_strategy *row, const predicted *list, int count, bool own) {
     int compared = 0, turn = 0;
     for (int i = 0; i < count; i += own ? 1 : 5)
-        if (!(compared && hostile_spared(i, 24)) && !gpu_test_rests(engine, compared, own ? 4 : 2, &turn))
+        if (!(compared && hostile_spared(i, 24)) && !gpu_test_rests(engine, compared, own ? 4 : 1, &turn))
             compared += predict_one(row, &list[i]);
     return compared;
 }

@@ -150,7 +150,7 @@ static void chosen(void **state) {
                  {tess_f32, {4, 1100, 1920}, 3, true, "patch_separable"},
                  {tess_u8, {128, 256, 256}, 7, true, "patch_separable"},
                  {tess_u8, {128, 256, 256}, 9, true, "patch_separable"},
-                 {tess_u8, {4096, 48, 48}, 7, true, "patch_separable"},
+                 {tess_u8, {4096, 48, 48}, 7, true, "short_rows"},
                  {tess_f16, {128, 256, 256}, 7, true, "patch_separable"},
                  {tess_f16, {1024, 112, 112}, 7, true, "patch_separable"},
                  {tess_f16, {256, 224, 224}, 7, true, "patch_separable"},
@@ -165,7 +165,7 @@ static void chosen(void **state) {
                  {tess_f16, {128, 255, 253}, 5, true, "patch_separable_odd"},
                  {tess_u8, {2048, 80, 79}, 7, true, "patch_separable_odd"},
                  {tess_f16, {1024, 101, 99}, 7, true, "patch_separable_odd"},
-                 {tess_u8, {4096, 48, 47}, 7, true, "mixed"},
+                 {tess_u8, {4096, 48, 47}, 7, true, "short_rows"},
                  {tess_u8, {4, 1100, 1920}, 3, false, "patch"}};
     for (int i = 0; i < TESS_COUNT(cases); i++)
         choose(cases[i].type, cases[i].shape, cases[i].width, cases[i].list, 1, cases[i].row, i);

@@ -27,7 +27,7 @@ static void compare(uint64_t *random, tess_type type, int ndim, const int64_t *s
     assert_tess_ok(tess_transpose(context, &in.tensor, &expected.tensor, &options));
     for (int r = 0; r < tess_transpose_op.gpu_count; r++) {
         uint64_t same = again; /* the same layout as `expected` */
-        if (only ? strcmp(only, tess_transpose_op.gpu_rows[r].name) != 0 : gpu_test_rests(engine, compared_of[type][r], 3, &rests[r]))
+        if (only ? strcmp(only, tess_transpose_op.gpu_rows[r].name) != 0 : gpu_test_rests(engine, compared_of[type][r], 4, &rests[r]))
             continue;
         hostile_make(&out, &same, type, ndim, out_shape, layout);
         options.call.engine = engine;
