@@ -243,7 +243,7 @@ static void words_picked(void **state) {
                 free(out[0]);
                 free(out[1]);
             }
-    assert_true(picked > (TESS_SANITIZED ? 20 : 60));
+    assert_true(picked > (TESS_SANITIZED ? 10 : 60));
 }
 
 static void more_axes(void **state) {
