@@ -325,7 +325,7 @@ static inline void random_tests(struct CMUnitTest *tests, CMUnitTestFunction tes
 static inline void random_sweep(const random_kind *kind, bool (*holds)(const problem *, uint64_t *), int64_t cases) {
     const int64_t seed = number_of("TESSERA_RANDOM_SEED", 1), only = number_of("TESSERA_RANDOM_CASE", -1);
     int64_t different = 0;
-    cases = number_of("TESSERA_RANDOM_CASES", TESS_SANITIZED ? cases / 4 : cases);
+    cases = number_of("TESSERA_RANDOM_CASES", TESS_SANITIZED ? cases / 8 : cases);
     for (int64_t i = only >= 0 ? only : 0; i < (only >= 0 ? only + 1 : cases); i++) {
         uint64_t random = (uint64_t)seed << 32 ^ (uint64_t)i;
         problem p = {.operation = kind->operation};

@@ -105,7 +105,7 @@ static void squares(void **state) {
     uint64_t random = 1124;
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int boundary = TESS_BOUNDARY_ZERO; boundary <= TESS_BOUNDARY_WRAP; boundary++)
-            if (!gpu_test_spared(engine, i + boundary, 4, 8))
+            if (!gpu_test_spared(engine, i + boundary, 4, 16))
                 compare(&cases[i], (tess_boundary)boundary, &random);
 }
 
@@ -119,7 +119,7 @@ static void many(void **state) {
                                         {F16, 791, 112, 112, 1, 0, 5, 5, {0}, false}};
     uint64_t random = 1125;
     for (int i = 0; i < TESS_COUNT(cases); i++)
-        if (!gpu_test_spared(engine, i, 2, 4))
+        if (!gpu_test_spared(engine, i, 2, 8))
             compare(&cases[i], TESS_BOUNDARY_REFLECT, &random);
 }
 
