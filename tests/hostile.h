@@ -27,8 +27,8 @@ __attribute__((section(".rodata.cutover"))) const double tess_thread_cutover = 6
  * fraction (Weyl's sequence). By remainders, what a table chooses by the same remainder, or a loop of that length, would come with one value only. */
 static inline bool hostile_left_out(int64_t number, int every) { return (uint64_t)number * 0x9e3779b97f4a7c15u >= UINT64_MAX / (uint64_t)every; }
 
-/* Whether a sanitizer may do without this case: what it looks into is code, which one case in twice `every` shows as well as all do. */
-static inline bool hostile_spared(int64_t number, int every) { return TESS_SANITIZED && hostile_left_out(number, 2 * every); }
+/* Whether a sanitizer may do without this case: what it looks into is code, which one case in `every` shows as well as all do. */
+static inline bool hostile_spared(int64_t number, int every) { return TESS_SANITIZED && hostile_left_out(number, every); }
 
 /* SplitMix64 (Steele, Lea, Flood 2014): every test seeds it, so failures repeat. */
 static inline uint64_t hostile_random(uint64_t *state) {

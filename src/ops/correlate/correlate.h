@@ -100,6 +100,8 @@ bool tess_correlate_size(tess_extent extent, int64_t n, int64_t width, int64_t *
 tess_status tess_correlate_build_direct(tess_correlate_problem *problem);
 /* The axes of a pass over the whole array with such a mask; the mask's weights are not read and the pass has none. */
 void tess_correlate_lay(tess_correlate_pass *pass, const tess_correlate_problem *problem, const tess_correlate_mask *mask);
+/* The same with all of a list's masks; false where one has a single tap, whose axis has no place of its own in the mask's order. */
+bool tess_correlate_lay_list(tess_correlate_pass *pass, const tess_correlate_problem *problem, const tess_correlate_mask *masks, int count);
 tess_status tess_correlate_build_passes(tess_correlate_problem *problem, const tess_correlate_mask *masks, int count);
 /* `problem` is a copy of a prepared one that has other arrays of the same shapes and types now: what GPU rows read of it is laid over them, with the weights that the other has. One pass and
  * passes_count of them are the caller's memory. */

@@ -117,7 +117,7 @@ static bool threads_of(short_shape *s) {
     int64_t best = 0, used = 0;
     for (s->threads = THREADS; s->threads >= 32; s->threads -= 32) {
         const int64_t lines = s->threads * s->rows, whole = s->stack_axis >= 0 ? lines / s->line.n * s->line.n : lines;
-        if (shared_of(s) > ROOM || (s->threads == 96 && s->stack_axis < 0))
+        if (shared_of(s) > ROOM || (s->threads == 96 && s->stack_axis < 0)) /* for long images not measured */
             continue;
         const int64_t share = whole * THREADS * THREADS / lines; /* of lines that do not idle */
         if (share > used) {
@@ -208,23 +208,16 @@ bool tess_correlate_short_of(short_shape *s, const tess_correlate_problem *p, co
 }
 
 const tess_correlate_pass *tess_correlate_short_passes(const tess_correlate_problem *p, tess_correlate_pass *both, int *count) {
-    const tess_correlate_mask *mask = p->masks;
-    *count = p->direct ? 1 : p->passes_count;
-    if (!p->direct && p->count == 2 && p->passes_count == 2 && mask[0].taps > 1 && mask[1].taps > 1 && mask[0].axes[0] != mask[1].axes[0]) {
-        const tess_correlate_mask box = {.ndim = 2,
-                                         .axes = {mask[0].axes[0], mask[1].axes[0]},
-                                         .shape = {mask[0].shape[0], mask[1].shape[0]},
-                                         .before = {mask[0].before[0], mask[1].before[0]},
-                                         .taps = mask[0].taps + mask[1].taps};
-        const char *why;
-        short_shape s;
-        tess_correlate_lay(both, p, &box);
-        if (tess_correlate_short_of(&s, p, both, &why)) {
-            *count = 1;
-            return both;
-        }
-    }
-    return p->direct ? p->direct : p->passes;
+    const char *why;
+    short_shape s;
+    *count = 1;
+    if (p->direct)
+        return p->direct;
+    if (p->count == 2 && p->passes_count == 2 && p->masks[0].axes[0] != p->masks[1].axes[0] && tess_correlate_lay_list(both, p, p->masks, 2) &&
+        tess_correlate_short_of(&s, p, both, &why))
+        return both;
+    *count = p->passes_count;
+    return p->passes;
 }
 
 bool tess_correlate_short_rows_fits(const tess_problem *base, const char **why) {

@@ -203,26 +203,31 @@ void tess_correlate_lay(tess_correlate_pass *pass, const tess_correlate_problem 
     lay_axes(pass, &problem->in, &problem->out, mask, -1);
 }
 
-/* What short rows are computed from (padded.h): all masks of the list at once. Where one has a single tap, no place of the mask's order is its own. */
-static tess_status build_box(tess_correlate_problem *problem, const tess_correlate_mask *masks, int count) {
+bool tess_correlate_lay_list(tess_correlate_pass *pass, const tess_correlate_problem *problem, const tess_correlate_mask *masks, int count) {
     tess_correlate_mask box;
     box.ndim = count;
     box.taps = 0;
-    if (problem->count == 1 || count > TESS_MAX_BOX)
-        return TESS_OK;
     for (int k = 0; k < count; k++) {
         box.axes[k] = masks[k].axes[0];
         box.shape[k] = masks[k].shape[0];
         box.before[k] = masks[k].before[0];
         box.taps += masks[k].taps;
         if (masks[k].taps < 2)
-            return TESS_OK;
+            return false;
     }
+    tess_correlate_lay(pass, problem, &box);
+    return true;
+}
+
+/* What short rows are computed from (padded.h). */
+static tess_status build_box(tess_correlate_problem *problem, const tess_correlate_mask *masks, int count) {
+    if (problem->count == 1 || count > TESS_MAX_BOX)
+        return TESS_OK;
     problem->box = tess_problem_take(&problem->base, sizeof *problem->box);
     if (!problem->box)
         return TESS_ERR_MEMORY;
-    tess_correlate_lay(problem->box, problem, &box);
-    if (problem->box->axis[problem->box->ndim - 1].m * problem->box->group > TESS_LONGEST_BOX) {
+    if (!tess_correlate_lay_list(problem->box, problem, masks, count) ||
+        problem->box->axis[problem->box->ndim - 1].m * problem->box->group > TESS_LONGEST_BOX) {
         tess_problem_drop(&problem->base, problem->box, sizeof *problem->box);
         problem->box = NULL;
     }

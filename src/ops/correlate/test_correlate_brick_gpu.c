@@ -184,7 +184,7 @@ static void orders_and_steps(void **state) {
         {C64, 1, {6000}, 1, {0}, {8}, 0, {0}, {0}, 1, 1},
     };
     for (int i = 0; i < TESS_COUNT(cases); i++)
-        for (int k = 0; k < 2 && !hostile_spared(i + k, 3); k++)
+        for (int k = 0; k < 2 && !hostile_spared(i + k, 6); k++)
             compare(&cases[i], (tess_boundary)(TESS_BOUNDARY_ZERO + (2 * i + k + i / 3) % 6), k ? TESS_EXTENT_SAME : (tess_extent)(i % 3), &random);
     if (ran_odd < (TESS_SANITIZED ? 3 : 15) || ran_turned < (TESS_SANITIZED ? 2 : 15))
         fail_msg("brick_odd ran %d times, the rows for whole rows %d times", ran_odd, ran_turned);

@@ -544,7 +544,7 @@ static const predicted triples[] = {
 static int compare(const tess_strategy *row, const predicted *list, int count, bool own) {
     int compared = 0, turn = 0;
     for (int i = 0; i < count; i += own ? 1 : 5)
-        if (!(compared && hostile_spared(i, 24)) && !gpu_test_rests(engine, compared, own ? 4 : 1, &turn))
+        if (!(compared && hostile_spared(i, 48)) && !gpu_test_rests(engine, compared, own ? 4 : 1, &turn))
             compared += predict_one(row, &list[i]);
     return compared;
 }
@@ -567,7 +567,7 @@ static void check(const tess_strategy *row) {
     for (int i = 0; i < TESS_COUNT(images) && all; i++)
         for (int list = 0; list <= 2; list += 2) {
             const int64_t *n = images[i];
-            if (hostile_spared(i, 24) || gpu_test_rests(engine, i, 3, &turn))
+            if (hostile_spared(i, 48) || gpu_test_rests(engine, i, 3, &turn))
                 continue;
             compared += predict_one(row, &(predicted){F32, 2, {n[0], n[1]}, 2, {n[2], n[3]}, BY(ZERO), .list = list});
         }

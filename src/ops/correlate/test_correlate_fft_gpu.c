@@ -33,7 +33,7 @@ static tess_status call(const sample *s, const hostile_array *in, const hostile_
 
 static void compare(const sample *s, uint64_t *random) {
     static int number;
-    if (hostile_spared(number++, 6))
+    if (hostile_spared(number++, 12))
         return;
     hostile_array in, mask, expected, out;
     int64_t out_shape[8];
@@ -90,7 +90,7 @@ static void lines(void **state) {
     static const int64_t cases[][2] = {{700, 9}, {3000, 65}, {9000, 400}, {20, 300}};
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int boundary = i % 2; boundary <= TESS_BOUNDARY_WRAP; boundary += i < 2 ? 1 : 2) {
-            if (hostile_spared(i + boundary, 4))
+            if (hostile_spared(i + boundary, 8))
                 continue;
             sample s = {F32, .ndim = 1, .naxes = 1, .shape = {cases[i][0]}, .mask = {cases[i][1]}, .boundary = (tess_boundary)boundary};
             s.extent = (tess_extent)((i + boundary) % 3);
@@ -106,7 +106,7 @@ static void images(void **state) {
         {40, 50, 5, 5}, {150, 20, 33, 2}, {90, 140, 31, 31}, {600, 640, 63, 61}}; /* the last: tiles that lie inside, or in part */
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int boundary = i % 3; boundary <= TESS_BOUNDARY_WRAP; boundary += i < 2 ? 1 : i == 2 ? 3 : 6) {
-            if (hostile_spared(boundary / 3, 2))
+            if (hostile_spared(boundary / 3, 4))
                 continue;
             sample s = {F32, .ndim = 2, .naxes = 2, .axes = {0, 1}, .shape = {cases[i][0], cases[i][1]}, .mask = {cases[i][2], cases[i][3]}};
             s.boundary = (tess_boundary)boundary;
@@ -129,7 +129,7 @@ static void complex_outputs(void **state) {
         {F32, .ndim = 2, .naxes = 1, .axes = {0}, .shape = {300, 2}, .mask = {301}, .extent = TESS_EXTENT_VALID}};
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int wide = 0; wide < 2; wide++) {
-            if (hostile_spared(i + wide, 4))
+            if (hostile_spared(i + wide, 8))
                 continue;
             sample s = cases[i];
             s.out = wide ? tess_c128 : tess_c64;

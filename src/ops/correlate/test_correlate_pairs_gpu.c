@@ -18,7 +18,7 @@ typedef struct pair_case {
 
 static void compare(const pair_case *c, tess_boundary boundary, tess_extent extent, uint64_t *random) {
     static int number;
-    if (hostile_spared(number++, 4))
+    if (hostile_spared(number++, 8))
         return;
     static const char *const rows[] = {"correlate/patch_separable", "correlate/separable2d"};
     hostile_array in, mask[2], expected, out;

@@ -329,7 +329,7 @@ static void lines_past_caches(void **state) {
     uint64_t random = 12;
     for (int n = 0; n < 2 * (int)(sizeof lengths / sizeof *lengths); n++) {
         sample s;
-        if (hostile_spared(n, 6))
+        if (hostile_spared(n, 12))
             continue;
         memset(&s, 0, sizeof s);
         const int i = n / 2;
@@ -359,7 +359,7 @@ static void large(void **state) {
     uint64_t random = 7;
     for (int i = 0; i < 8; i++) {
         sample s;
-        if (hostile_spared(i, 2))
+        if (hostile_spared(i, 4))
             continue;
         memset(&s, 0, sizeof s);
         int64_t mask_shape[2] = {i < 2 || i > 3 ? 3 : 2,

@@ -146,7 +146,7 @@ static void few_elements(void **state) {
     (void)state;
     uint64_t random = 301;
     for (int i = 0; i < TESS_COUNT(cases); i++)
-        for (int k = 0; k < 2 && !hostile_spared(i + k, 3); k++)
+        for (int k = 0; k < 2 && !hostile_spared(i + k, 6); k++)
             compare(&cases[i], (tess_boundary)(TESS_BOUNDARY_ZERO + (2 * i + k + i / 3) % 6), k ? TESS_EXTENT_SAME : (tess_extent)(i % 3), &random);
     if (ran < (TESS_SANITIZED ? 5 : 80))
         fail_msg("it ran %d times", ran);
@@ -186,7 +186,7 @@ static void stacks(void **state) {
                                      {tess_u8, tess_f32, tess_u8, 3, {4100, 16, 16}, 2, {2, 1}, {3, 3}, 0, 0}};
     ran = 0;
     for (int i = 0; i < TESS_COUNT(all); i++)
-        if (!hostile_spared(i, 5))
+        if (!hostile_spared(i, 10))
             compare(&all[i], (tess_boundary)(TESS_BOUNDARY_ZERO + i % 6), TESS_EXTENT_SAME, &random);
     if (ran < (TESS_SANITIZED ? 1 : 5))
         fail_msg("it ran %d times", ran);

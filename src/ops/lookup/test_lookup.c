@@ -135,7 +135,7 @@ static void large_interpolations(void **state) {
     enum { COUNT = 2200019, N = 700 };
     uint64_t random = 24;
     for (int k = 0; k < 18; k++) {
-        if (hostile_spared(k, 3))
+        if (hostile_spared(k, 6))
             continue;
         const bool wide = k % 2;
         const int64_t size = wide ? 8 : 4, count = wide ? COUNT / 2 : COUNT, bytes = count * size,

@@ -129,7 +129,7 @@ static void every_kind(void **state) {
             for (int i = 0; i < 8; i++, number++) {
                 const int64_t k = lengths[(o + 2 * t + 4 * i) % TESS_COUNT(lengths)], width = widths[(o + t + i) % TESS_COUNT(widths)];
                 const int64_t gap = number % 3 ? number % 5 : 0;
-                if (hostile_spared(number, 6))
+                if (hostile_spared(number, 12))
                     continue;
                 tess_cpu_pretend_zen(3 + number % 3);
                 if (!compare(contexts[number / 3 % context_count], operations[o], types[t], (tess_nan)(number % 4 == 1),
@@ -151,7 +151,7 @@ static void few_planes(void **state) {
         for (int t = 0; t < TESS_COUNT(types); t++)
             for (int i = 0; i < TESS_COUNT(lengths); i++, number++) {
                 const int64_t width = widths[number % TESS_COUNT(widths)];
-                if (hostile_spared(number, 5))
+                if (hostile_spared(number, 10))
                     continue;
                 tess_cpu_pretend_zen(3 + number % 3);
                 compare(contexts[number % context_count], kinds[o], types[t], (tess_nan)(number % 7 == 1), 1 + number % 3, lengths[i], width,
@@ -177,7 +177,7 @@ static void long_ones(void **state) {
     uint64_t random = 2;
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int c = 0; c < context_count; c++) {
-            if (hostile_spared(i + c, 5))
+            if (hostile_spared(i + c, 10))
                 continue;
             tess_cpu_pretend_zen(3 + (i + c) % 3);
             assert_true(compare(contexts[c], cases[i].operation, cases[i].type, (tess_nan)((i + c) % 5 == 2), 1, cases[i].k, cases[i].width,

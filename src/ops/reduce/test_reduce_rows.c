@@ -129,7 +129,7 @@ static bool compare_rows(const problem *q, uint64_t *random, int fill, int conte
     static int number;
     for (int layout = 0; layout < HOSTILE_LAYOUTS; layout++) {
         hostile_array same, out;
-        if (hostile_spared(number++, 5))
+        if (hostile_spared(number++, 10))
             continue;
         hostile_make(&same, random, q->in, q->ndim, q->shape, layout);
         hostile_copy(&same, &in);
@@ -487,7 +487,7 @@ static void lanes_together(void **state) {
         for (int type = 0; type < (int)TESS_COUNT(types); type++)
             for (int k = 0; k < 5; k++) {
                 problem q = {.operation = kinds[kind], .in = types[type], .naxes = 1, .nan = (tess_nan)(k == 4), .ddof = 1};
-                if (hostile_spared(number++, 12))
+                if (hostile_spared(number++, 24))
                     continue;
                 if (k < 3) {
                     const int64_t n = rows[hostile_between(&random, 0, TESS_COUNT(rows) - 1)], most = tess_max64(17, 40000 / n);

@@ -124,7 +124,7 @@ static void mixed(void **state) {
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int far = 0; far < 2; far++) { /* the mean decides how segments are shared */
             lengths l;
-            if (hostile_spared(i + far, 3)) /* what sanitizers look into does not depend on the operation */
+            if (hostile_spared(i + far, 6)) /* what sanitizers look into does not depend on the operation */
                 continue;
             work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = cases[i].nan, .fill = 1 + (i + far) % 2};
             l.offset[0] = i % 5;

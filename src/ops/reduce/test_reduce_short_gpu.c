@@ -93,7 +93,7 @@ static void every_length(void **state) {
     static const tess_type types[] = {tess_f32, tess_u8, tess_f64, tess_f16};
     for (int64_t i = 0; i < 70 + TESS_COUNT(more); i++) {
         const int64_t k = i < 70 ? i + 1 : more[i - 70];
-        if (hostile_spared(i, 6))
+        if (hostile_spared(i, 12))
             continue;
         for (int t = 0; t < (i % 5 == 0 || i >= 70 ? TESS_COUNT(types) : 1); t++) {
             work w = {.operation = TESS_SUM, .in = types[t], .out = types[t] == tess_u8 ? tess_u32 : types[t], .fill = 1};
@@ -145,7 +145,7 @@ static void every_type(void **state) {
                  {TESS_SUM, tess_i32, tess_c128}};
     static const int64_t lengths[] = {16, 13, 70, 300, 3, 4};
     for (int i = 0; i < TESS_COUNT(cases); i++)
-        for (int l = i % 2; l < TESS_COUNT(lengths) && !hostile_spared(i, 6); l += 2)
+        for (int l = i % 2; l < TESS_COUNT(lengths) && !hostile_spared(i, 12); l += 2)
             for (int nan = tess_is_complex(cases[i].in) ? 0 : 1; nan < 2; nan++) {
                 work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = (tess_nan)nan, .fill = 1 + nan};
                 compare_as(&w, l == 0 ? 299 : 35, lengths[l], l < 2 || l > 3 ? 0 : (i + l) % 4, &random);
@@ -158,7 +158,7 @@ static void products(void **state) {
     uint64_t random = 9;
     static const int64_t lengths[] = {15, 31, 32, 50, 100, 128, 200, 256};
     for (int wide = 0; wide < 2; wide++)
-        for (int l = 0; l < TESS_COUNT(lengths) && !hostile_spared(l, 8); l++) {
+        for (int l = 0; l < TESS_COUNT(lengths) && !hostile_spared(l, 16); l++) {
             const tess_type type = wide ? tess_c128 : tess_c64;
             work w = {.operation = TESS_PROD, .in = type, .out = type, .nan = (tess_nan)(l % 2), .fill = 1 + l % 2};
             compare_as(&w, 67, lengths[l], l % 3, &random);
@@ -178,7 +178,7 @@ static void places(void **state) {
     static const int64_t lengths[] = {11, 12, 15, 16, 17, 18, 23, 24, 31, 32, 33, 64, 100, 128, 200, 225, 256, 257, 449, 512, 1000, 2001, 4095};
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int l = 0; l < TESS_COUNT(lengths); l++)
-            if (!hostile_spared(i + l, 6)) {
+            if (!hostile_spared(i + l, 12)) {
                 const int nan = (i + l) % 2;
                 work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = (tess_nan)nan, .fill = 1 + nan};
                 compare_as(&w, lengths[l] > 300 ? 20 : 99, lengths[l], l % 3 ? 0 : 1, &random);
@@ -197,7 +197,7 @@ static void infinities(void **state) {
                  {TESS_MIN, tess_f16, tess_f32},      {TESS_MEAN, tess_f16, tess_f32}};
     static const int64_t lengths[] = {1, 2, 5, 17, 300};
     for (int i = 0; i < TESS_COUNT(cases); i++)
-        for (int l = 0; l < TESS_COUNT(lengths) && !hostile_spared(i, 6); l++)
+        for (int l = 0; l < TESS_COUNT(lengths) && !hostile_spared(i, 12); l++)
             for (int nan = 0; nan < 2; nan++)
                 for (int fill = 1; fill <= 3; fill += 2) {
                     work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = (tess_nan)nan, .fill = fill};
@@ -249,7 +249,7 @@ static void hard_sums(void **state) {
     static const int64_t lengths[] = {1, 2, 3, 8, 16, 31, 64, 100, 257, 500};
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int l = 0; l < TESS_COUNT(lengths); l++)
-            if ((l % 2 == i % 2 || i < 2) && !hostile_spared(i + l, 3)) {
+            if ((l % 2 == i % 2 || i < 2) && !hostile_spared(i + l, 6)) {
                 work w = {.operation = cases[i].operation, .in = cases[i].in, .out = cases[i].out, .nan = cases[i].nan, .exact = true, .fill = 4};
                 compare_as(&w, lengths[l] < 40 ? 8 * HARD_SUMS + 3 : 2 * HARD_SUMS + 1, lengths[l], l % 2, &random);
             }
@@ -307,7 +307,7 @@ static void short_words(void **state) {
     uint64_t random = 9;
     for (int i = 0; i < TESS_COUNT(cases); i++)
         for (int64_t k = 1; k <= 4; k++) {
-            if (hostile_spared(i * 4 + k, 5))
+            if (hostile_spared(i * 4 + k, 10))
                 continue;
             const int64_t apart = ROWS * k + i % 3, step = k == 3 && i % 2 ? 2 : 1;
             int64_t shape[] = {SETS, ROWS, k}, steps[] = {apart, k, 1}, kept[] = {SETS, ROWS}, out_steps[] = {ROWS * step, step};

@@ -103,7 +103,7 @@ static void every_kind(void **state) {
     for (int o = 0; o < TESS_COUNT(operations); o++)
         for (int t = 0; t < TESS_COUNT(types); t++)
             for (int i = 0; i < TESS_COUNT(layouts); i++, number++) {
-                if (hostile_spared(number, 3))
+                if (hostile_spared(number, 6))
                     continue;
                 tess_cpu_pretend_zen(3 + number % 3);
                 if (!compare(contexts[number % context_count], operations[o], types[t], (tess_nan)(number % 4 == 1), &layouts[i], number / 5 % 2,

@@ -113,7 +113,7 @@ static void mostly_long(void **state) {
     uint64_t random = 23;
     for (int i = 0; i < TESS_COUNT(folds); i++) {
         lengths l = {.count = 60, .offset = {2}};
-        if (hostile_spared(i, 3))
+        if (hostile_spared(i, 6))
             continue;
         for (int64_t s = 0; s < l.count; s++)
             l.offset[s + 1] = l.offset[s] + 100 + (s * 37 + i) % 400;

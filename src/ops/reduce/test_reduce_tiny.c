@@ -33,7 +33,7 @@ static void compare(tess_type type, int64_t rows, int64_t k, int64_t gap, uint64
                    e = tess_view(expected, type, 1, &rows, NULL);
     static int number;
     for (int o = 0; o < TESS_COUNT(operations); o++) {
-        if (hostile_spared(number++, 3))
+        if (hostile_spared(number++, 6))
             continue;
         tess_reduce_options options = {.struct_size = sizeof options, .axes = (int[]){1}, .naxes = 1, .call.strategy = "reduce/reference"};
         assert_tess_ok(tess_reduce(contexts[0], operations[o], &x, &e, &options));
@@ -87,7 +87,7 @@ static void other_kinds_past_the_caches(void **state) {
     uint64_t random = 33;
     (void)state;
     for (int c = 0; c < TESS_COUNT(cases); c++) {
-        if (hostile_spared(c, 6))
+        if (hostile_spared(c, 12))
             continue;
         int64_t size = (int64_t)tess_type_size(cases[c].out), rows = (8 << 20) / size + 100, count = rows * cases[c].k;
         const int64_t bytes = count * (int64_t)tess_type_size(cases[c].in);

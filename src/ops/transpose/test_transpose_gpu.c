@@ -125,7 +125,7 @@ static void short_sides(void **state) {
         const int64_t size = (int64_t)tess_type_size(types[t]), length = 9500 / size;
         only = "transpose/records";
         for (int s = 0; s < TESS_COUNT(sides); s++) {
-            if (hostile_spared(t + s, 3))
+            if (hostile_spared(t + s, 6))
                 continue;
             for (int odd = 0; odd < 2; odd++) {
                 compare(&random, types[t], 2, (int64_t[]){length - odd, sides[s]}, turn, HOSTILE_COMPACT);
@@ -209,7 +209,7 @@ static void words_picked(void **state) {
     for (int t = 0; t < 2; t++)
         for (int64_t step = -6; step <= 6; step++)
             for (int w = 0; w < TESS_COUNT(widths); w++) {
-                if (hostile_spared(number++, 3))
+                if (hostile_spared(number++, 6))
                     continue;
                 const int64_t size = (int64_t)tess_type_size(types[t]), high = w < 3 ? 9 : 2, apart = step < 0 ? -step : step,
                               gap = hostile_between(&random, 0, 3), beyond = hostile_between(&random, 0, 3), lead = hostile_between(&random, 0, 3);
@@ -271,7 +271,7 @@ static void in_place(void **state) {
     tess_transpose_options options = {.struct_size = sizeof options, .perm = perm, .nperm = 4};
     for (int t = 0; t < TESS_COUNT(types); t++)
         for (int c = 0; c < TESS_COUNT(cases); c++) {
-            if (hostile_spared(t + c, 3))
+            if (hostile_spared(t + c, 6))
                 continue;
             const int64_t size = (int64_t)tess_type_size(types[t]), wide = 2080 / size; /* rows of some KiB have larger tiles */
             const int64_t odd = size <= 2 ? 2047 : size == 4 ? 1023 : 127;              /* enough of them for groups */
@@ -316,7 +316,7 @@ static int counts_of(const tess_strategy *row, tess_type type, int ndim, int64_t
     static int number;
     int64_t turned[TESS_MAX_NDIM], strides[TESS_MAX_NDIM], size = (int64_t)tess_type_size(type), span = apart;
     int compared = 0;
-    if (row == held && hostile_spared(number++, 3))
+    if (row == held && hostile_spared(number++, 6))
         return 0;
     for (int d = ndim - 1; d >= 0; d--) {
         strides[d] = span;

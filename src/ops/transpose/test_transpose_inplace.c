@@ -55,7 +55,7 @@ static void in_place_squares(void **state) {
     static const int64_t sides[] = {1, 2, 3, 5, 16, 17, 31, 32, 64, 65, 100, 127, 128, 130, 200, 257};
     for (int s = 0; s < TESS_COUNT(sides); s++)
         for (int t = 0; t < 5; t++)
-            if (!hostile_spared(s + t, 3))
+            if (!hostile_spared(s + t, 6))
                 in_place((int64_t[]){t == 1 ? 3 : 1, sides[s], sides[s], 1}, sized[t], &random, sides[s] > 1 ? "transpose/inplace_square" : NULL);
     for (int64_t run = 2; run < 30; run += 3)
         in_place((int64_t[]){2, 19, 19, run}, sized[run % 5], &random, "transpose/inplace_square");
@@ -85,7 +85,7 @@ static void in_place_rectangles(void **state) {
                                        {5, 40000}, {40000, 5}, {7, 30001},  {30001, 7},  {11, 20000}, {20001, 11}, {16, 19999}};
     for (int p = 0; p < TESS_COUNT(pairs); p++)
         for (int t = 0; t < 5; t++)
-            if (!hostile_spared(p + t, 3))
+            if (!hostile_spared(p + t, 6))
                 in_place((int64_t[]){1, pairs[p][0], pairs[p][1], 1}, sized[t], &random,
                          pairs[p][0] > 1 && pairs[p][1] > 1 ? "transpose/inplace_rectangular" : NULL);
     /* More than is copied out: rows and columns left over or not, cut one way or both, cycles in parts, elements in slices. */

@@ -105,7 +105,7 @@ static void tiles_left_over(void **state) {
     static const int64_t lines[] = {8, 9, 10, 11, 12, 13, 15, 16, 17, 23, 32, 33, 40, 65, 97}, beside[] = {0, 1, 3, 31, 63};
     for (int t = 0; t < 5; t++)
         for (int k = 0; k < TESS_COUNT(lines); k++) {
-            if (hostile_spared(t + k, 3))
+            if (hostile_spared(t + k, 6))
                 continue;
             const int64_t size = (int64_t)tess_type_size(sized[t]), left = beside[k % TESS_COUNT(beside)] / size;
             const int64_t rows = lines[k] * 64 / size + left, columns = (4 << 20) / (rows * size) + 1 + 7 * k;
@@ -209,7 +209,7 @@ static void pixels_and_planes(void **state) {
                     planes[k] / (int64_t)tess_type_size(sized[t]) / (k > 4 ? group : 1) + 17; /* more than a group, which is the short axis */
                 if (group > 4 && (k == 2 || (k > 4 && (k + group + t) % 4 != 1)))             /* each takes a second */
                     continue;
-                if (hostile_spared(t + group + k, 3))
+                if (hostile_spared(t + group + k, 6))
                     continue;
                 turned(&random, sized[t], n, group, k % 3, "transpose/groups");
                 turned(&random, sized[t], group, n, k % 3, "transpose/groups");
@@ -224,7 +224,7 @@ static void pictures_turned(void **state) {
     uint64_t random = 47;
     for (int t = 0; t < 5; t++)
         for (int64_t group = 2; group <= 16; group++) {
-            if (hostile_spared(t + group, 2))
+            if (hostile_spared(t + group, 4))
                 continue;
             const int64_t *side = sides[(t + group) % TESS_COUNT(sides)], n = side[0], h = side[1], w = side[2],
                           size = (int64_t)tess_type_size(sized[t]);
