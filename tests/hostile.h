@@ -2,8 +2,9 @@
  * hostile.h - arrays that bite: random shapes, strides of any sign, odd byte offsets, poisoned surroundings.
  *
  * A hostile array is a view into a larger block. Everything in the block that is not an element is filled with a pattern; hostile_intact tells
- * whether it still is after a call, so a write beside the output is seen. The block lies at the end of a page-aligned allocation only by accident:
- * run the tests under AddressSanitizer as well to see reads outside. */
+ * whether it still is after a call, so a write beside the output is seen. Two in three arrays begin or end where their block does, and there lies a page that
+ * nothing may touch, so that a read outside stops the program: those of AVX-512's masks, too, which AddressSanitizer does not look at. Under a sanitizer
+ * the block comes from malloc, which fences it. */
 #ifndef TESS_TESTS_HOSTILE_H
 #define TESS_TESTS_HOSTILE_H
 
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/base.h"
 #include "core/cutover.h"
@@ -44,8 +46,8 @@ static inline int64_t hostile_between(uint64_t *state, int64_t low, int64_t high
 typedef struct hostile_array {
     DLTensor tensor; /* points into this structure: do not copy it */
     int64_t shape[TESS_MAX_NDIM], strides[TESS_MAX_NDIM];
-    unsigned char *block;
-    size_t block_size;
+    unsigned char *block, *fenced; /* fenced: what was mapped for the block, its two closed pages among it */
+    size_t block_size, fenced_size;
     int itemsize;
 } hostile_array;
 
@@ -135,6 +137,31 @@ static inline void hostile_shape(uint64_t *random, int ndim, int64_t *shape, int
     }
 }
 
+/* A block of block_size bytes: between two closed pages, against the second of them (to a multiple of `alignment` bytes, which divides a page) or against the first. */
+static inline void hostile_allocate(hostile_array *a, bool at_end, size_t alignment) {
+    enum { PAGE = 4096, LINE = 64 };
+    if (TESS_SANITIZED) {
+        assert_int_equal(posix_memalign((void **)&a->block, LINE, a->block_size), 0);
+        return;
+    }
+    const size_t room = (a->block_size + PAGE - 1) / PAGE * PAGE;
+    a->fenced_size = room + 2 * PAGE;
+    a->fenced = mmap(NULL, a->fenced_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_true(a->fenced != MAP_FAILED);
+    assert_true(room == 0 || mprotect(a->fenced + PAGE, room, PROT_READ | PROT_WRITE) == 0);
+    a->block = a->fenced + PAGE + (at_end ? (room - a->block_size) / alignment * alignment : 0);
+}
+static inline void hostile_free(hostile_array *a) {
+    if (a->fenced)
+        munmap(a->fenced, a->fenced_size);
+    else
+        free(a->block);
+}
+
+/* What an array keeps to its block's ends: nothing to one of them, by what the random numbers have come to without drawing one. */
+enum { HOSTILE_BEGINS = 1, HOSTILE_ENDS };
+static inline int hostile_fence(const uint64_t *random) { return (int)((*random >> 33) % 3); }
+
 static inline void hostile_make(hostile_array *a, uint64_t *random, tess_type type, int ndim, const int64_t *shape, int layout) {
     memset(a, 0, sizeof *a);
     a->itemsize = (int)tess_type_size(type);
@@ -159,15 +186,15 @@ static inline void hostile_make(hostile_array *a, uint64_t *random, tess_type ty
         a->strides[d] = step;
         span = (step < 0 ? -step : step) * size;
     }
-    int64_t margin = hostile_between(random, 1, 40), bytes_off = layout == HOSTILE_STRIDED ? hostile_between(random, 0, 7) : 0;
-    a->block_size = (size_t)((span + 2 * margin) * a->itemsize + bytes_off);
-    a->block = malloc(a->block_size);
-    assert_non_null(a->block);
+    const int64_t margin = hostile_between(random, 1, 40), bytes_off = layout == HOSTILE_STRIDED ? hostile_between(random, 0, 7) : 0;
+    const int fence = hostile_fence(random);
+    const int64_t before = fence == HOSTILE_BEGINS ? 0 : margin, after = fence == HOSTILE_ENDS ? 0 : margin;
+    a->block_size = (size_t)((before + span + after) * a->itemsize + bytes_off);
+    hostile_allocate(a, fence != HOSTILE_BEGINS, bytes_off ? 16 : (size_t)a->itemsize);
     memset(a->block, HOSTILE_POISON, a->block_size);
     a->tensor = tess_view(a->block, type, ndim, a->shape, a->strides);
-    a->tensor.byte_offset = (uint64_t)((margin + first) * a->itemsize + bytes_off);
+    a->tensor.byte_offset = (uint64_t)((before + first) * a->itemsize + bytes_off);
 }
-static inline void hostile_free(hostile_array *a) { free(a->block); }
 
 /* f as f16 or bf16, cut off; magnitudes that are f16's or 0. */
 static inline uint16_t hostile_half(tess_type type, float f) {

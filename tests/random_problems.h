@@ -51,10 +51,11 @@ static inline void random_ordered(hostile_array *a, uint64_t *random, tess_type 
         a->strides[d] = span;
         span *= shape[d] > 0 ? shape[d] : 1;
     }
-    const int64_t of_line = 64 / a->itemsize, before = line ? of_line : hostile_between(random, 1, 2 * of_line);
-    a->block_size = (size_t)((before + span + of_line) * a->itemsize + 63) / 64 * 64;
-    a->block = aligned_alloc(64, a->block_size);
-    assert_non_null(a->block);
+    const int64_t of_line = 64 / a->itemsize, drawn = line ? of_line : hostile_between(random, 1, 2 * of_line);
+    const int fence = hostile_fence(random);
+    const int64_t before = fence == HOSTILE_BEGINS ? 0 : drawn, after = fence == HOSTILE_ENDS ? 0 : of_line;
+    a->block_size = (size_t)((before + span + after) * a->itemsize);
+    hostile_allocate(a, fence != HOSTILE_BEGINS, line ? 64 : (size_t)a->itemsize);
     memset(a->block, HOSTILE_POISON, a->block_size);
     a->tensor = tess_view(a->block, type, ndim, a->shape, a->strides);
     a->tensor.byte_offset = (uint64_t)(before * a->itemsize);
@@ -87,8 +88,9 @@ static inline void random_array(hostile_array *a, uint64_t *random, tess_type ty
 /* Another array of the same layout whose block holds the same bytes. */
 static inline void random_twin(hostile_array *twin, const hostile_array *a) {
     *twin = *a;
-    twin->block = aligned_alloc(64, (a->block_size + 63) / 64 * 64);
-    assert_non_null(twin->block);
+    hostile_allocate(twin, true, 1);
+    if (a->fenced)
+        twin->block = twin->fenced + (a->block - a->fenced);
     memcpy(twin->block, a->block, a->block_size);
     twin->tensor.data = twin->block;
     twin->tensor.shape = twin->shape;

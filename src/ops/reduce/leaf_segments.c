@@ -58,14 +58,16 @@ static void finish_nodes(const reduce_problem *p, const reduce_node *nodes, char
     }
 }
 
-/* Extremes; there are no segments without elements, and one that threads share stands for its first. */
+/* Extremes, and whether any or all elements are something, which a segment without elements has an answer to; one that threads share stands for its first. */
 static void take_greatest(const leaves_job *job, char *values, const char *row, const int64_t *offsets, int64_t m) {
     const reduce_problem *p = job->p;
     int64_t keys[AT_ONCE];
     reduce_node nodes[AT_ONCE];
     for (int64_t i = 0; i < m; i++) {
         const int64_t n = tess_max64(segment_size(job, offsets + i), 1);
-        keys[i] = reduce_leaf_order(job, p->in.type)->greatest[p->in.type](row + offsets[i] * p->in.itemsize, p->in.itemsize, n, p->order);
+        keys[i] = offsets[i + 1] == offsets[i]
+                      ? reduce_lowest_key(p->in.itemsize)
+                      : reduce_leaf_order(job, p->in.type)->greatest[p->in.type](row + offsets[i] * p->in.itemsize, p->in.itemsize, n, p->order);
     }
     if (tess_reduce_finish_keys(p, job->kernels, keys, values, m))
         return;
