@@ -60,6 +60,11 @@ ifneq ($(SANITIZE),$(SANITIZE_VGPU))
 $(BUILD)/src/vgpu/%.o: private CHECKED :=
 $(BUILD)/src/vgpu/%.o: private OPT := -O3 -g1
 endif
+# Keys of kernels are hashes of their text, some tens of KiB each: a tenth of such tests' time under a sanitizer.
+ifneq (,$(findstring address,$(SANITIZE)))
+$(BUILD)/src/gpu/sha256.o: private OPT := -O3 -g1
+$(BUILD)/src/gpu/sha256.o: private CHECKED :=
+endif
 # Fuzzers look into what is read from outside, not into kernels: these are built once (make SLOTS=baseline does so anywhere), without looking for undefined
 # behaviour, which the tests do, and unoptimised, which takes clang a tenth of the time; arrays are small there.
 ifneq (,$(findstring fuzzer,$(SANITIZE)))

@@ -137,23 +137,51 @@ static inline void hostile_shape(uint64_t *random, int ndim, int64_t *shape, int
     }
 }
 
-/* A block of block_size bytes: between two closed pages, against the second of them (to a multiple of `alignment` bytes, which divides a page) or against the first. */
-static inline void hostile_allocate(hostile_array *a, bool at_end, size_t alignment) {
-    enum { PAGE = 4096, LINE = 64 };
-    if (TESS_SANITIZED) {
-        assert_int_equal(posix_memalign((void **)&a->block, LINE, a->block_size), 0);
+/* Mappings of arrays that are no longer needed, for others of that size: the first touch of a page costs more than a small array. One cache a thread. */
+typedef struct hostile_mapping {
+    unsigned char *at;
+    size_t size;
+} hostile_mapping;
+enum { HOSTILE_PAGE = 4096, HOSTILE_LINE = 64, HOSTILE_KEPT = 8 };
+static _Thread_local hostile_mapping hostile_kept[HOSTILE_KEPT];
+static _Thread_local unsigned hostile_kept_next;
+
+static inline unsigned char *hostile_map(size_t size) {
+    for (int i = 0; i < HOSTILE_KEPT; i++)
+        if (hostile_kept[i].size == size) {
+            hostile_kept[i].size = 0;
+            return hostile_kept[i].at;
+        }
+    unsigned char *at = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_true(at != MAP_FAILED);
+    assert_int_equal(mprotect(at + HOSTILE_PAGE, size - 2 * HOSTILE_PAGE, PROT_READ | PROT_WRITE), 0);
+    return at;
+}
+static inline void hostile_unmap(unsigned char *at, size_t size) {
+    if (size > 16 << 20) {
+        munmap(at, size);
         return;
     }
-    const size_t room = (a->block_size + PAGE - 1) / PAGE * PAGE;
-    a->fenced_size = room + 2 * PAGE;
-    a->fenced = mmap(NULL, a->fenced_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    assert_true(a->fenced != MAP_FAILED);
-    assert_true(room == 0 || mprotect(a->fenced + PAGE, room, PROT_READ | PROT_WRITE) == 0);
-    a->block = a->fenced + PAGE + (at_end ? (room - a->block_size) / alignment * alignment : 0);
+    hostile_mapping *oldest = &hostile_kept[hostile_kept_next++ % HOSTILE_KEPT];
+    if (oldest->size > 0)
+        munmap(oldest->at, oldest->size);
+    *oldest = (hostile_mapping){at, size};
+}
+
+/* A block of block_size bytes: between two closed pages, against the second of them (to a multiple of `alignment` bytes, which divides a page) or against the first. */
+static inline void hostile_allocate(hostile_array *a, bool at_end, size_t alignment) {
+    if (TESS_SANITIZED) {
+        assert_int_equal(posix_memalign((void **)&a->block, HOSTILE_LINE, a->block_size), 0);
+        return;
+    }
+    const size_t room = (a->block_size + HOSTILE_PAGE - 1) / HOSTILE_PAGE * HOSTILE_PAGE;
+    a->fenced_size = room + 2 * HOSTILE_PAGE;
+    a->fenced = hostile_map(a->fenced_size);
+    a->block = a->fenced + HOSTILE_PAGE + (at_end ? (room - a->block_size) / alignment * alignment : 0);
 }
 static inline void hostile_free(hostile_array *a) {
     if (a->fenced)
-        munmap(a->fenced, a->fenced_size);
+        hostile_unmap(a->fenced, a->fenced_size);
     else
         free(a->block);
 }

@@ -7,11 +7,14 @@
 
 enum { WIDE = 64, WIDE_NARROW = 96 /* columns, of elements of 1 and 2 bytes */ };
 
+/* Elements from which on a list's launches are not what it takes; of three masks fewer, for what the others do there takes up to 19 times as long (measured: 2000 x 16 x 16 x 16 by 9 + 9 + 9). */
+static bool is_many(const tess_correlate_problem *p) { return p->out.count >= (p->count > 2 ? TESS_CORRELATE_MANY / 8 : TESS_CORRELATE_MANY); }
+
 bool tess_correlate_list_is_narrow(const tess_correlate_problem *p) {
     int colours;
     const int x = tess_correlate_gpu_row(p->masks, p->count, &p->in, &p->out, &colours);
     const int64_t columns = x < 0 ? WIDE : p->out.shape[x] * (colours < 0 ? 1 : p->out.shape[colours]);
-    return columns < WIDE && p->out.count >= TESS_CORRELATE_MANY;
+    return columns < WIDE && is_many(p);
 }
 
 /* Whether a list is taken mask by mask, or in parts, and is worth it. */
@@ -24,7 +27,7 @@ static bool parts_pay(const tess_problem *base, bool whole) {
 
 bool tess_correlate_strips_pay(const tess_correlate_frame *f, const tess_problem *base, bool whole, const char **why) {
     *why = "many rows of few columns leave most of a strip over";
-    return f->x.m >= (f->in > 2 ? WIDE : WIDE_NARROW) || !tess_correlate_frame_many(f) || !parts_pay(base, whole);
+    return f->x.m >= (f->in > 2 ? WIDE : WIDE_NARROW) || !is_many(tess_correlate_gpu_of(base)) || !parts_pay(base, whole);
 }
 
 static bool pair_pays(const tess_problem *base, bool whole, const char **why) {

@@ -10,13 +10,17 @@
 //
 // Lanes that read lines of whole vectors meet banks twice where a thread has an even number of those: a vector more stands between threads' lines then.
 //
-// LIST: two 1-D masks, one along rows and one along the image, each rounded: what is between them never leaves a thread's registers.
+// KZ: volumes, in which a block has whole planes, of one volume or of several that follow each other, and where HALO is not 0, so many on either side of them; a thread's rows are one plane's.
+//
+// LIST: two 1-D masks, one along rows and one along the image, each rounded: what is between them never leaves a thread's registers. Of volumes three, along planes, down these and along rows: a
+// thread makes the sums across planes of all rows that its windows meet.
 //
 // APART: the short axis is not the finest one: an image of few rows, of which a thread has some columns from top to bottom. Each row is a run of memory then.
 //
 // -DIN= -DOUT= -DWORK= types; -DNS= -DMS= elements of a row, in and out, of pixels of -DGROUP=; -DKS= taps along it, the first -DBEFORE= pixels before the output; -DKL= taps along the
 // image; -DSHORT_FIRST=1: those along rows come first in the mask's order, or in the list; -DLIST=; -DEDGE= boundary; -DR= rows of a thread, -DTHREADS=; -DREAD= -DWRITE= bytes to multiples of which all rows and
-// arrays begin; -DAPART=; -DSTACK= rows of an image of many, else 0; -DBATCH=N axes beside. Below, a line is what a thread has of the short axis at one place of the other.
+// arrays begin; -DAPART=; -DSTACK= rows of an image of many, else 0; -DKZ= taps along planes, the first -DBEFORE_Z= before the
+// output, -DDEPTH= of a volume, -DHALO=; -DBATCH=N axes beside. Below, a line is what a thread has of the short axis at one place of the other.
 #include "ops/correlate/gpu_boundary.cuh"
 #include "ops/correlate/gpu_number.cuh"
 
@@ -25,12 +29,12 @@ __host__ __device__ constexpr int common(int a, int b) { return b == 0 ? a : com
 
 // Elements of a line that follow each other, and their bytes; lines of a block, of outputs and of inputs.
 const int SIDE = APART ? 1 : NS, OUT_SIDE = APART ? 1 : MS, SIZE = (int)sizeof(in_element), OUT_SIZE = (int)sizeof(out_element);
-const int LINE = SIDE * SIZE, OUT_LINE = OUT_SIDE * OUT_SIZE, LINES = THREADS * R, MOST = LINES + KL - 1;
+const int LINE = SIDE * SIZE, OUT_LINE = OUT_SIDE * OUT_SIZE, LINES = THREADS * R, BESIDE = HALO * STACK, MOST = LINES + (HALO > 0 ? 2 * BESIDE : KL - 1);
 const int EACH = R * OUT_LINE, LAID = common(EACH, 16); // bytes that a thread makes of a run; of its stores
 const int PAD = !APART && READ == 16 && R * LINE / 16 % 2 == 0 ? 16 : 0, OUT_PAD = !APART && LAID == 16 && EACH / 16 % 2 == 0 ? 16 : 0;
 const int RUNS = APART ? NS : 1, OUT_RUNS = APART ? MS : 1; // in shared memory; bytes from run to run:
 const int RUN = up_to((MOST + (STACK > 0)) * LINE + (MOST + R) / R * PAD + 15, 16), OUT_RUN = up_to(LINES * OUT_LINE, 16);
-const int WHOLE = STACK > 0 ? LINES / (STACK + (STACK == 0)) * STACK : LINES; // lines that a block makes
+const int UNIT = STACK == 0 ? 1 : KZ > 1 && HALO == 0 ? STACK * DEPTH : STACK, WHOLE = LINES / UNIT * UNIT; // lines that a block makes
 
 struct batch_axis {
     i64 m, in, out;
@@ -40,7 +44,7 @@ struct rows {
     i64 n, m, before;
     i64 in_step, out_step; // of the short axis, where it lies apart
     batch_axis batch[BATCH + 1];
-    number weight[LIST ? KS + KL : KS * KL]; // of a list those along rows first
+    number weight[LIST ? KS + KL + KZ : KZ * KS * KL]; // of a list those along rows first, across planes last
 };
 
 // Which element of a row tap number ks of output ms meets; -1: none.
@@ -115,11 +119,33 @@ __device__ __forceinline__ number number_of(const unsigned *word, int i) {
 #endif
 }
 
-// Where line number `line` of a thread's windows stands, counted from its first: in a stack one of the same image, or the last of all, which has the constant.
-__device__ __forceinline__ int stands(int line, int own, const rows &p) {
+// element_at, of few elements: a window is some hundred lines long at most.
+__device__ __forceinline__ int near(int n, int i) {
+    if (EDGE <= BOUNDARY_CONSTANT)
+        return i < 0 || i >= n ? -1 : i;
+    if (EDGE == BOUNDARY_NEAREST)
+        return min(max(i, 0), n - 1);
+    if (n == 1)
+        return 0;
+    const int period = EDGE == BOUNDARY_WRAP ? n : EDGE == BOUNDARY_MIRROR ? 2 * n - 2 : 2 * n;
+    int r = i % period;
+    r += r < 0 ? period : 0;
+    return r < n ? r : EDGE == BOUNDARY_MIRROR ? period - r : period - 1 - r;
+}
+
+// Where line number `line` of plane number `kz` of a thread's windows stands, counted from the thread's first output, or from its first line where there is no stack: in a stack one of the same
+// image and volume, or the last of all, which has the constant. `plane`: the number of a block's first.
+__device__ __forceinline__ int stands(int line, int kz, int own, unsigned plane, const rows &p) {
 #if STACK
-    const int y = own % STACK, at = (int)element_at(EDGE, STACK, y + line - (int)p.before);
-    return place_of(at < 0 ? MOST : own - y + at) - place_of(own);
+    const int y = own % STACK, at = near(STACK, y + line - (int)p.before);
+    int layer = 0;
+#if KZ > 1
+    const int z = (int)((plane + own / STACK) % DEPTH);
+    layer = near(DEPTH, z + kz - BEFORE_Z);
+    layer = layer < 0 ? -DEPTH : layer - z;
+#endif
+    const int to = own - y + at + layer * STACK + BESIDE;
+    return place_of(at < 0 || layer == -DEPTH ? MOST : to) - place_of(own + BESIDE);
 #else
     return place_of(line);
 #endif
@@ -165,11 +191,11 @@ __device__ __forceinline__ void add_along(number (&sum)[MS], const number (&v)[N
 }
 
 // Line number `line` of those that a thread's windows meet, added to its outputs: taps along the short axis inside.
-__device__ __forceinline__ void add_line(number (&sum)[R][MS], const number (&v)[NS], const number &outside, int line, const rows &p) {
+__device__ __forceinline__ void add_line(number (&sum)[R][MS], const number (&v)[NS], const number &outside, int line, const number *weight) {
 #pragma unroll
     for (int r = 0; r < R; r++)
         if (line - r >= 0 && line - r < KL)
-            add_along(sum[r], v, outside, p.weight + (line - r) * KS);
+            add_along(sum[r], v, outside, weight + (line - r) * KS);
 }
 
 // The same without windows: taps along the image.
@@ -201,12 +227,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) short_rows(const in_elemen
         in += i * p.batch[d].in;
         out += i * p.batch[d].out;
     }
-    const i64 begin = (i64)block_place().x * WHOLE, from = STACK ? begin : begin - p.before;
-    const int here = (int)min((i64)WHOLE, p.m - begin), own = threadIdx.x * R, count = STACK ? here : up_to(here, R) + KL - 1;
+    const i64 begin = (i64)block_place().x * WHOLE, from = STACK ? begin - BESIDE : begin - p.before;
+    const int here = (int)min((i64)WHOLE, p.m - begin), own = threadIdx.x * R, count = STACK ? here + 2 * BESIDE : up_to(here, R) + KL - 1;
+    const unsigned plane = KZ > 1 ? (unsigned)block_place().x * (WHOLE / (STACK + (STACK == 0))) % DEPTH : 0;
     const char *run[RUNS];
 #pragma unroll
     for (int i = 0; i < RUNS; i++)
-        run[i] = room + i * RUN + lead_of(in + i * p.in_step, from) + place_of(own);
+        run[i] = room + i * RUN + lead_of(in + i * p.in_step, from) + place_of(own + BESIDE);
     for (int i = threadIdx.x; STACK && i < SIDE; i += THREADS)
         ((in_element *)(room + lead_of(in, from) + place_of(MOST)))[i] = outside_of(p);
 #pragma unroll 1
@@ -221,7 +248,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) short_rows(const in_elemen
 #pragma unroll
         for (int line = 0; line < R + KL - 1; line++) {
             number v[NS], along[MS] = {};
-            read_line(v, run, stands(line, own, p));
+            read_line(v, run, stands(line, 0, own, plane, p));
             add_along(along, v, outside, p.weight);
             if (is_constant(line, own, from + own, p)) {
 #pragma unroll
@@ -230,12 +257,35 @@ extern "C" __global__ void __launch_bounds__(THREADS) short_rows(const in_elemen
             }
             add_down(sum, along, line, p.weight + KS);
         }
+#elif LIST && KZ > 1
+        number down[R][NS] = {};
+#pragma unroll
+        for (int line = 0; line < R + KL - 1; line++) {
+            number across[NS] = {};
+#pragma unroll
+            for (int kz = 0; kz < KZ; kz++) {
+                number v[NS];
+                read_line(v, run, stands(line, kz, own, plane, p));
+#pragma unroll
+                for (int i = 0; i < NS; i++)
+                    add(across[i], v[i], p.weight[KS + KL + kz]);
+            }
+            if (is_constant(line, own, from + own, p)) {
+#pragma unroll
+                for (int i = 0; i < NS; i++)
+                    across[i] = value_of(p.constant);
+            }
+            add_down(down, across, line, p.weight + KS);
+        }
+#pragma unroll
+        for (int r = 0; r < R; r++)
+            add_along(sum[r], down[r], value_of(p.constant), p.weight);
 #elif LIST
         number down[R][NS] = {};
 #pragma unroll
         for (int line = 0; line < R + KL - 1; line++) {
             number v[NS];
-            read_line(v, run, stands(line, own, p));
+            read_line(v, run, stands(line, 0, own, plane, p));
             add_down(down, v, line, p.weight + KS);
         }
 #pragma unroll
@@ -245,7 +295,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) short_rows(const in_elemen
         number v[R + KL - 1][NS];
 #pragma unroll
         for (int line = 0; line < R + KL - 1; line++)
-            read_line(v[line], run, stands(line, own, p));
+            read_line(v[line], run, stands(line, 0, own, plane, p));
 #pragma unroll
         for (int ks = 0; ks < KS; ks++)
 #pragma unroll
@@ -259,11 +309,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) short_rows(const in_elemen
                     }
 #else
 #pragma unroll
-        for (int line = 0; line < R + KL - 1; line++) {
-            number v[NS];
-            read_line(v, run, stands(line, own, p));
-            add_line(sum, v, outside, line, p);
-        }
+        for (int kz = 0; kz < KZ; kz++)
+#pragma unroll
+            for (int line = 0; line < R + KL - 1; line++) {
+                number v[NS];
+                read_line(v, run, stands(line, kz, own, plane, p));
+                add_line(sum, v, outside, line, p.weight + kz * KL * KS);
+            }
 #endif
     }
     __syncthreads();

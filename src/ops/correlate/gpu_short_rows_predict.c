@@ -9,7 +9,7 @@ typedef struct walk {
     tess_gpu_prediction *sum;
     const tess_correlate_short_shape *s;
     tess_boundary boundary;
-    int64_t size, out_size, line, out_line, side, runs, out_runs, pad, lines, whole, kl, run, out_run, each, laid, out_pad, n, m;
+    int64_t size, out_size, line, out_line, side, runs, out_runs, pad, lines, whole, kl, run, out_run, each, laid, out_pad, n, m, most, beside;
     int64_t in, out; /* an array's first elements */
     double times;
 } walk;
@@ -102,15 +102,14 @@ static void leave(const walk *w, int64_t begin, int64_t here) {
 
 static void one_block(const walk *w, int64_t begin) {
     const tess_correlate_short_shape *s = w->s;
-    const bool stack = s->stack_axis >= 0;
-    const int64_t here = tess_min64(w->whole, w->m - begin), from = stack ? begin : begin - s->line.before,
-                  count = stack ? here : up_to(here, s->rows) + w->kl - 1;
+    const int64_t here = tess_min64(w->whole, w->m - begin), from = begin - (s->stack ? w->beside : s->line.before),
+                  count = s->stack ? here + 2 * w->beside : up_to(here, s->rows) + w->kl - 1;
     for (int64_t i = 0; i < w->runs; i++)
         bring(w, w->in + (s->apart ? i * s->row.in_stride : 0), i * w->run, from, count);
-    for (int64_t i = 0; stack && i < w->side; i += 32) {
+    for (int64_t i = 0; s->stack && i < w->side; i += 32) {
         int64_t to[32];
         for (int lane = 0; lane < 32; lane++)
-            to[lane] = i + lane < w->side ? ((w->in + from * w->line) & 15) + place_of(w, w->lines + w->kl - 1) + (i + lane) * w->size : -1;
+            to[lane] = i + lane < w->side ? ((w->in + from * w->line) & 15) + place_of(w, w->most) + (i + lane) * w->size : -1;
         tess_gpu_count_shared(w->sum, w->times, to, w->size, true);
     }
     make(w, here);
@@ -122,8 +121,8 @@ static void one_block(const walk *w, int64_t begin) {
 static void one_array(walk *w) {
     const tess_correlate_short_shape *s = w->s;
     const bool same = w->whole * w->line % SECTOR == 0 && w->whole * w->out_line % SECTOR == 0;
-    const int64_t blocks = tess_ceil_div(w->m, w->whole), before = s->stack_axis >= 0 ? 0 : s->line.before,
-                  reach = s->stack_axis >= 0 ? w->whole : w->lines + w->kl - 1;
+    const int64_t blocks = tess_ceil_div(w->m, w->whole), before = s->stack ? w->beside : s->line.before,
+                  reach = s->stack ? w->whole + 2 * w->beside : w->lines + w->kl - 1;
     bool seen = false;
     double inside = 0;
     for (int64_t b = 0; b < blocks; b++)
@@ -152,8 +151,10 @@ static walk walk_of(const tess_correlate_short_shape *s, tess_boundary boundary,
     w.pad = !s->apart && s->read == 16 && s->rows * w.line / 16 % 2 == 0 ? 16 : 0;
     w.kl = s->line.width;
     w.lines = s->threads * s->rows;
-    w.whole = s->stack_axis >= 0 ? down_to(w.lines, s->line.n) : w.lines;
-    w.run = up_to((w.lines + w.kl - 1 + (s->stack_axis >= 0)) * w.line + (w.lines + w.kl - 1 + s->rows) / s->rows * w.pad + 15, 16);
+    w.whole = tess_correlate_short_whole(s);
+    w.most = tess_correlate_short_most(s);
+    w.beside = s->halo * s->line.n;
+    w.run = up_to((w.most + s->stack) * w.line + (w.most + s->rows) / s->rows * w.pad + 15, 16);
     w.out_run = up_to(w.lines * w.out_line, 16);
     w.each = s->rows * w.out_line;
     w.laid = tess_gcd(w.each, 16);

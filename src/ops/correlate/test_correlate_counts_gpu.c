@@ -306,20 +306,20 @@ static const predicted flat[] = {
 };
 /* Axes of few elements: rows, pixels, columns, stacks. */
 static const predicted short_ones[] = {
+    {F32, 4, {3, 20, 16, 16}, 3, {3, 3, 3}, BY(REFLECT), .axes = {1, 2, 3}, .named = true}, /* volumes: planes with a halo, whole ones */
+    {F32, 4, {9, 8, 8, 8}, 3, {3, 5, 3}, BY(WRAP), .axes = {1, 2, 3}, .named = true, .list = 3},
+    {U8, 3, {90, 12, 20}, 3, {5, 3, 3}, BY(MIRROR)},
     {U8, 3, {8200, 8, 8}, 2, {3, 3}, BY(CONSTANT)},        /* several rows a thread */
     {U8, 3, {60, 28, 28}, 2, {5, 3}, BY(WRAP), .list = 2}, /* in one launch */
     {F32, 2, {3000, 12}, 2, {7, 7}, BY(ZERO)},
-    {F32, 2, {700, 16}, 2, {5, 3}, BY(WRAP)},
     {U8, 2, {1500, 34}, 1, {7}, BY(REFLECT)},
     {U8, 3, {700, 7, 3}, 2, {3, 5}, BY(NEAREST), PIXELS},
     {F16, 2, {1, 5001}, 1, {9}, BY(WRAP), .axes = {0}, .named = true},
     {F32, 2, {3, 3001}, 2, {9, 3}, BY(MIRROR)},
-    {F64, 2, {700, 5}, 2, {3, 3}, BY(ZERO)},
     {F16, 3, {50, 10, 58}, 2, {3, 7}, BY(REFLECT)},
     {U8, 3, {301, 5, 9}, 2, {3, 3}, BY(REFLECT)},
     {F32, 3, {2050, 32, 8}, 2, {3, 3}, BY(NEAREST), .list = 2},
 };
-/* Large ones. */
 static const predicted large[] = {
     {F32, 2, {50, 170}, 2, {31, 23}, BY(MIRROR)},
     {F32, 2, {150, 301}, 2, {9, 101}, BY(ZERO)},

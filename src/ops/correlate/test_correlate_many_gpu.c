@@ -99,7 +99,7 @@ static void many_arrays(void **state) {
     static const pick picks[] = {
         {tess_u8, 4, {70000, 48, 48, 3}, 2, 3, false, "patch"},          {tess_f32, 4, {70000, 48, 48, 3}, 2, 3, false, "flat"},
         {tess_u8, 4, {70000, 48, 48, 3}, 2, 5, true, "patch_separable"}, {tess_f32, 4, {70000, 48, 48, 3}, 2, 9, true, "separable2d"},
-        {tess_f32, 4, {70000, 8, 8, 8}, 3, 3, false, "brick"},           {tess_f32, 2, {1000000, 3000}, 1, 9, false, "patch"}};
+        {tess_f32, 4, {70000, 8, 32, 32}, 3, 5, false, "brick"},         {tess_f32, 2, {1000000, 3000}, 1, 9, false, "patch"}};
     for (int i = 0; i < TESS_COUNT(picks); i++) {
         tess_plan *plan = plan_of(&picks[i]);
         const tess_gpu_layout *layout = &((const tess_gpu_plan *)plan->prepared)->layout;
@@ -114,18 +114,28 @@ static void many_arrays(void **state) {
 /* What many short rows and many small arrays are given to (gpu_narrow.c), and few of them. */
 static void small_arrays(void **state) {
     (void)state;
-    static const pick picks[] = {
-        {tess_f32, 2, {335544, 200}, 1, 9, false, "tile1d"},         {tess_f32, 2, {600, 100}, 1, 9, false, "patch"},
-        {tess_u8, 2, {322638, 208}, 1, 9, false, "tile1d"},          {tess_u8, 2, {131072, 512}, 1, 9, false, "patch"},
-        {tess_u8, 2, {524288, 128}, 1, 3, false, "patch"},           {tess_f16, 2, {67108, 1000}, 1, 9, false, "tile1d"},
-        {tess_u8, 2, {333874, 201}, 1, 9, false, "tile1d_odd"},      {tess_u8, 2, {1048576, 64}, 1, 9, false, "short_rows"},
-        {tess_f32, 4, {16384, 16, 16, 16}, 3, 3, false, "brick"},    {tess_f32, 4, {606, 48, 48, 48}, 3, 3, false, "march3d"},
-        {tess_u8, 4, {256, 64, 64, 64}, 3, 3, false, "brick"},       {tess_f32, 4, {16384, 16, 16, 16}, 3, 3, true, "mixed"},
-        {tess_u8, 4, {4854, 24, 24, 24}, 3, 3, true, "mixed"},       {tess_f32, 4, {606, 48, 48, 48}, 3, 3, true, "separable3d"},
-        {tess_f32, 3, {8192, 64, 128}, 2, 5, true, "short_rows"},    {tess_u8, 4, {9709, 48, 48, 3}, 2, 5, true, "patch_separable"},
-        {tess_f32, 3, {262144, 16, 16}, 2, 5, true, "short_rows"},   {tess_f32, 4, {9709, 48, 48, 3}, 2, 3, false, "flat"},
-        {tess_u8, 4, {28532, 28, 28, 3}, 2, 3, false, "short_rows"}, {tess_u8, 4, {9709, 48, 48, 3}, 2, 3, false, "patch"},
-        {tess_f16, 3, {16384, 64, 64}, 2, 3, false, "short_rows"},   {tess_f16, 3, {16384, 64, 64}, 2, 5, false, "patch"}};
+    static const pick picks[] = {{tess_f32, 2, {335544, 200}, 1, 9, false, "tile1d"},
+                                 {tess_f32, 2, {600, 100}, 1, 9, false, "patch"},
+                                 {tess_u8, 2, {322638, 208}, 1, 9, false, "tile1d"},
+                                 {tess_u8, 2, {131072, 512}, 1, 9, false, "patch"},
+                                 {tess_u8, 2, {524288, 128}, 1, 3, false, "patch"},
+                                 {tess_f16, 2, {67108, 1000}, 1, 9, false, "tile1d"},
+                                 {tess_u8, 2, {333874, 201}, 1, 9, false, "tile1d_odd"},
+                                 {tess_u8, 2, {1048576, 64}, 1, 9, false, "short_rows"},
+                                 {tess_f32, 4, {16384, 16, 16, 16}, 3, 3, false, "short_rows"},
+                                 {tess_f32, 4, {75, 96, 96, 96}, 3, 3, false, "march3d"},
+                                 {tess_u8, 4, {2048, 32, 32, 32}, 3, 5, false, "brick"},
+                                 {tess_f32, 4, {16384, 16, 16, 16}, 3, 9, true, "mixed"},
+                                 {tess_u8, 4, {4854, 24, 24, 24}, 3, 3, true, "short_rows"},
+                                 {tess_f32, 4, {606, 48, 48, 48}, 3, 5, true, "separable3d"},
+                                 {tess_f32, 3, {8192, 64, 128}, 2, 5, true, "short_rows"},
+                                 {tess_u8, 4, {9709, 48, 48, 3}, 2, 5, true, "patch_separable"},
+                                 {tess_f32, 3, {262144, 16, 16}, 2, 5, true, "short_rows"},
+                                 {tess_f32, 4, {9709, 48, 48, 3}, 2, 3, false, "flat"},
+                                 {tess_u8, 4, {28532, 28, 28, 3}, 2, 3, false, "short_rows"},
+                                 {tess_u8, 4, {9709, 48, 48, 3}, 2, 3, false, "patch"},
+                                 {tess_f16, 3, {16384, 64, 64}, 2, 3, false, "short_rows"},
+                                 {tess_f16, 3, {16384, 64, 64}, 2, 5, false, "patch"}};
     for (int i = 0; i < TESS_COUNT(picks); i++)
         gpu_test_chosen(plan_of(&picks[i]), picks[i].row, i);
 }

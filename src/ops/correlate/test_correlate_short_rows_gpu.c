@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * test_correlate_short_rows_gpu.c - proves: arrays with an axis of few elements have the reference's bits in correlate/short_rows: pixels, images of few columns and of few rows, stacks of small images, axes of one element, masks longer than the axis they
+ * test_correlate_short_rows_gpu.c - proves: arrays with an axis of few elements have the reference's bits in correlate/short_rows: pixels, images of few columns and of few rows, stacks of small images, volumes, axes of one element, masks longer than the axis they
  * run along, in either order of the mask's axes, every boundary, extent and many types, batches that begin anywhere, lists; nothing beside the output's elements is written; and which problems are given to it. */
 #include "gpu_rows.h"
 
@@ -192,6 +192,40 @@ static void stacks(void **state) {
         fail_msg("it ran %d times", ran);
 }
 
+/* Volumes: blocks of several, of one, of some planes; alone, behind each other and apart; of one plane and of planes of one row; masks longer than they are deep, along two of the axes, with origins. */
+static void volumes(void **state) {
+    (void)state;
+    uint64_t random = 304;
+    static const short_case all[] = {{F32, 3, {9, 12, 10}, 3, {0, 1, 2}, {3, 3, 3}, 0, 0},
+                                     {F32, 4, {5, 20, 16, 16}, 3, {1, 2, 3}, {3, 3, 3}, 0, 0},
+                                     {F32, 4, {70, 8, 8, 8}, 3, {1, 2, 3}, {3, 5, 3}, 0, 0},
+                                     {F32, 3, {40, 36, 36}, 3, {0, 1, 2}, {3, 3, 3}, 0, 0},
+                                     {tess_u8, tess_f32, tess_u8, 4, {3, 40, 12, 20}, 3, {1, 2, 3}, {3, 5, 3}, 0, 0},
+                                     {tess_u8, tess_f32, tess_f32, 3, {70, 30, 28}, 3, {0, 1, 2}, {7, 3, 3}, 0, 0},
+                                     {tess_u8, tess_f32, tess_u8, 4, {301, 3, 5, 9}, 3, {1, 2, 3}, {3, 3, 3}, 0, 0},
+                                     {tess_f16, tess_f32, tess_f16, 4, {2, 9, 30, 7}, 3, {1, 2, 3}, {2, 3, 3}, 0, 3},
+                                     {tess_i16, tess_f32, tess_i16, 4, {3, 120, 11, 13}, 3, {1, 2, 3}, {5, 2, 3}, 0, 0},
+                                     {tess_f64, tess_f64, tess_f64, 3, {50, 9, 6}, 2, {0, 2}, {3, 3}, 0, 0},
+                                     {tess_f64, tess_f64, tess_f32, 4, {4, 60, 9, 6}, 2, {1, 2}, {3, 3}, 0, 0},
+                                     {C64, 3, {90, 7, 5}, 3, {0, 1, 2}, {3, 3, 3}, 0, 0},
+                                     {F32, 4, {9, 1, 12, 9}, 3, {1, 2, 3}, {5, 3, 3}, 0, 0},
+                                     {F32, 4, {9, 30, 1, 9}, 3, {1, 2, 3}, {3, 3, 3}, 0, 0},
+                                     {tess_u8, tess_f32, tess_u8, 4, {2, 90, 16, 16}, 3, {1, 2, 3}, {4, 3, 3}, 0, 5},
+                                     {F32, 4, {7, 20, 16, 16}, 3, {1, 2, 3}, {3, 5, 3}, 1, 0}, /* lists */
+                                     {F32, 4, {70, 8, 8, 8}, 3, {1, 2, 3}, {5, 3, 5}, 1, 0},
+                                     {tess_u8, tess_f32, tess_u8, 3, {70, 30, 28}, 3, {0, 1, 2}, {5, 5, 5}, 1, 0},
+                                     {tess_f16, tess_f32, tess_f16, 4, {3, 17, 12, 20}, 3, {1, 2, 3}, {7, 3, 2}, 1, 2},
+                                     {tess_f64, tess_f64, tess_f64, 3, {40, 9, 12}, 3, {0, 1, 2}, {3, 3, 3}, 1, 0},
+                                     {C64, 3, {60, 7, 5}, 3, {0, 1, 2}, {3, 2, 3}, 1, 0},
+                                     {tess_i16, tess_f32, tess_f32, 3, {30, 40, 48}, 3, {0, 1, 2}, {3, 3, 3}, 1, 0}};
+    ran = 0;
+    for (int i = 0; i < TESS_COUNT(all); i++)
+        for (int k = 0; k < 3 && !hostile_spared(i + k, 10); k++)
+            compare(&all[i], (tess_boundary)(TESS_BOUNDARY_ZERO + (2 * i + k + i / 3) % 6), TESS_EXTENT_SAME, &random);
+    if (ran < (TESS_SANITIZED ? 2 : 50))
+        fail_msg("it ran %d times", ran);
+}
+
 static void chosen(void **state) {
     (void)state;
     static const struct {
@@ -224,8 +258,39 @@ static void chosen(void **state) {
     free(weights);
 }
 
+/* The same of volumes, several in one array. */
+static void chosen_of_volumes(void **state) {
+    (void)state;
+    static const struct {
+        tess_type type;
+        int64_t shape[4];
+        int width, list;
+        const char *row;
+    } all[] = {{tess_f32, {4000, 16, 16, 16}, 3, 0, "short_rows"}, {tess_u8, {200, 64, 64, 64}, 3, 0, "short_rows"},
+               {tess_f32, {40, 80, 80, 80}, 3, 0, "march3d"},      {tess_f32, {1, 64, 64, 64}, 3, 0, "march3d"},
+               {tess_f16, {4000, 16, 16, 16}, 3, 1, "short_rows"}, {tess_f32, {400, 48, 48, 48}, 3, 1, "short_rows"},
+               {tess_f32, {400, 20, 20, 20}, 5, 1, "short_rows"},  {tess_u8, {8000, 7, 21, 23}, 5, 1, "mixed"},
+               {tess_f32, {16384, 16, 16, 16}, 9, 1, "mixed"}};
+    char *from = calloc(1 << 26, 4), *to = calloc(1 << 26, 4), *weights = calloc(729, 4);
+    for (int i = 0; i < TESS_COUNT(all); i++) {
+        int64_t shape[4], widths[] = {all[i].width, all[i].width, all[i].width};
+        memcpy(shape, all[i].shape, sizeof shape);
+        DLTensor in = tess_view(from, all[i].type, 4, shape, NULL), out = tess_view(to, all[i].type, 4, shape, NULL),
+                 mask = tess_view(weights, tess_f32, all[i].list ? 1 : 3, widths, NULL);
+        const DLTensor *masks[] = {&mask, &mask, &mask};
+        const tess_correlate_options options = {
+            .struct_size = sizeof options, .call.engine = engine, .axes = (int[]){1, 2, 3}, .naxes = 3, .boundary = TESS_BOUNDARY_REFLECT};
+        tess_plan *plan;
+        assert_tess_ok(tess_plan_correlate(&plan, context, &in, masks, all[i].list ? 3 : 1, &out, &options));
+        gpu_test_chosen(plan, all[i].row, i);
+    }
+    free(from);
+    free(to);
+    free(weights);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(few_elements), cmocka_unit_test(anything), cmocka_unit_test(stacks),
-                                       cmocka_unit_test(chosen)};
+                                       cmocka_unit_test(volumes),      cmocka_unit_test(chosen),   cmocka_unit_test(chosen_of_volumes)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }

@@ -316,7 +316,7 @@ static int counts_of(const tess_strategy *row, tess_type type, int ndim, int64_t
     static int number;
     int64_t turned[TESS_MAX_NDIM], strides[TESS_MAX_NDIM], size = (int64_t)tess_type_size(type), span = apart;
     int compared = 0;
-    if (row == held && hostile_spared(number++, 6))
+    if (row == held && gpu_test_spared(engine, number++, 2, 6))
         return 0;
     for (int d = ndim - 1; d >= 0; d--) {
         strides[d] = span;
