@@ -27,6 +27,7 @@ enum {
     PLANES_LIST_BYTES = 192 /* the same of a list of threes */,
     PLANES_FEW = 48 /* columns from which on few volumes have a quicker row */,
     PLANES_FEW_LIST = 40 /* the same of a list */,
+    PLANES_LANES = 48 /* columns from which on lists over narrow elements go to `lanes3d` where that takes them */,
     PLANES_WIDE = 80 /* columns up to which volumes of narrow elements have none by one mask */,
     PLANES_NARROW = 32 /* columns up to which wide elements have THREADS there, too: five such blocks are more than two */,
     PARAMETERS = 4000,
@@ -299,16 +300,18 @@ bool tess_correlate_short_rows_fits(const tess_problem *base, const char **why) 
 
 /* Whether rows of a volume are long enough for bricks, for threads that march through planes or for lists in parts, as measured (notes-gpu.md): few volumes are few blocks, and the sums across planes
  * of a list are made again for each of a window's rows. */
-static bool others_take_volumes(const short_shape *s) {
+static bool others_take_volumes(const tess_problem *base, const short_shape *s) {
     const bool wide = in_size(s) >= 4;
+    const char *why;
     const int64_t columns = columns_out(s), bytes = columns * in_size(s), again = s->plane.width * s->line.width;
     if (s->pass->outputs < FEW_WIDE && columns >= (s->list ? PLANES_FEW_LIST : PLANES_FEW))
         return true;
     if (!s->list)
         return wide ? bytes > PLANES_BYTES : columns > PLANES_WIDE;
-    if (again <= 9)
-        return wide ? bytes > PLANES_LIST_BYTES : columns > WIDE;
-    return again > 25 || s->read < 4 || (wide ? bytes >= LONGEST || s->stack_axis < 0 : columns > PLANES_NARROW);
+    if (!wide)
+        return again > 25 || (again > 9 && s->read < 4) || columns > (again <= 15 ? WIDE : PLANES_NARROW) ||
+               (columns >= PLANES_LANES && tess_correlate_lanes3d_fits(base, &why));
+    return again <= 9 ? bytes > PLANES_LIST_BYTES : again > 25 || bytes >= LONGEST || s->stack_axis < 0;
 }
 
 /* Whether rows of that many columns are long enough for lanes side by side, as measured (notes-gpu.md). */
@@ -317,7 +320,7 @@ static bool others_are_quicker(const tess_problem *base, const short_shape *s, i
     const bool narrow = s->line.width > 1 && in_size(s) < 4;
     const char *why;
     if (s->plane_axis >= 0)
-        return others_take_volumes(s);
+        return others_take_volumes(base, s);
     if (count > 1)
         return columns > WIDE || (columns == WIDE && narrow);
     if (s->list)

@@ -270,7 +270,8 @@ static void chosen_of_volumes(void **state) {
                {tess_f32, {40, 80, 80, 80}, 3, 0, "march3d"},      {tess_f32, {1, 64, 64, 64}, 3, 0, "march3d"},
                {tess_f16, {4000, 16, 16, 16}, 3, 1, "short_rows"}, {tess_f32, {400, 48, 48, 48}, 3, 1, "short_rows"},
                {tess_f32, {400, 20, 20, 20}, 5, 1, "short_rows"},  {tess_u8, {8000, 7, 21, 23}, 5, 1, "mixed"},
-               {tess_f32, {16384, 16, 16, 16}, 9, 1, "mixed"}};
+               {tess_f32, {16384, 16, 16, 16}, 9, 1, "mixed"},     {tess_u8, {200, 64, 64, 64}, 3, 1, "lanes3d"},
+               {tess_u8, {800, 40, 40, 40}, 3, 1, "short_rows"}};
     char *from = calloc(1 << 26, 4), *to = calloc(1 << 26, 4), *weights = calloc(729, 4);
     for (int i = 0; i < TESS_COUNT(all); i++) {
         int64_t shape[4], widths[] = {all[i].width, all[i].width, all[i].width};
