@@ -89,8 +89,8 @@ def runs(flag):
 
 
 def sanitized_slots():
-    """What a build under a sanitizer compiles of each kernel: the text for AVX2 and no other. AddressSanitizer does not look at AVX-512's masked reads and writes, which took half of
-    that build's time; the arrays of the plain programs, which run every instruction set, end and begin at closed pages (tests/hostile.h)."""
+    """What a build under a sanitizer compiles of each kernel: the text for AVX2 and no other. That for AVX-512 took half of such a build's time, and AddressSanitizer does not look at its masked
+    reads and writes; the arrays of the plain programs, which run every instruction set, begin and end at closed pages (tests/hostile.h)."""
     return ["FLAGS_baseline=$(FLAGS_avx2)", "SLOTS=baseline"] if runs("avx2") else []
 
 
