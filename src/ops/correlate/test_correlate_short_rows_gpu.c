@@ -220,7 +220,7 @@ static void volumes(void **state) {
                                      {tess_i16, tess_f32, tess_f32, 3, {30, 40, 48}, 3, {0, 1, 2}, {3, 3, 3}, 1, 0}};
     ran = 0;
     for (int i = 0; i < TESS_COUNT(all); i++)
-        for (int k = 0; k < 3 && !hostile_spared(i + k, 10); k++)
+        for (int k = 0; k < 3 && !hostile_spared(i + k, 6); k++)
             compare(&all[i], (tess_boundary)(TESS_BOUNDARY_ZERO + (2 * i + k + i / 3) % 6), TESS_EXTENT_SAME, &random);
     if (ran < (TESS_SANITIZED ? 2 : 50))
         fail_msg("it ran %d times", ran);
