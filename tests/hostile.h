@@ -4,7 +4,7 @@
  * A hostile array is a view into a larger block. Everything in the block that is not an element is filled with a pattern; hostile_intact tells
  * whether it still is after a call, so a write beside the output is seen. Two in three arrays begin or end where their block does, and there lies a page that
  * nothing may touch, so that a read outside stops the program: those of AVX-512's masks, too, which AddressSanitizer does not look at. Under a sanitizer
- * the block comes from malloc, which fences it. */
+ * the block comes from the heap, which it fences. */
 #ifndef TESS_TESTS_HOSTILE_H
 #define TESS_TESTS_HOSTILE_H
 

@@ -75,7 +75,18 @@ typedef unsigned __int128 tess_u128;
 TESS_INLINE int64_t tess_min64(int64_t a, int64_t b) { return a < b ? a : b; }
 TESS_INLINE int64_t tess_max64(int64_t a, int64_t b) { return a > b ? a : b; }
 TESS_INLINE int64_t tess_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); } /* a >= 0, b > 0 */
-TESS_INLINE int64_t tess_gcd(int64_t a, int64_t b) {                                     /* Euclid; of a and 0: a */
+/* n bytes, mostly those of one element: without a call, of which AddressSanitizer looks at every one (a fifth of a virtual GPU's time in its build). */
+TESS_INLINE void tess_move(void *to, const void *from, size_t n) {
+    switch (n) {
+    case 1: __builtin_memcpy(to, from, 1); break;
+    case 2: __builtin_memcpy(to, from, 2); break;
+    case 4: __builtin_memcpy(to, from, 4); break;
+    case 8: __builtin_memcpy(to, from, 8); break;
+    case 16: __builtin_memcpy(to, from, 16); break;
+    default: __builtin_memcpy(to, from, n);
+    }
+}
+TESS_INLINE int64_t tess_gcd(int64_t a, int64_t b) { /* Euclid; of a and 0: a */
     while (b != 0) {
         int64_t r = a % b;
         a = b;

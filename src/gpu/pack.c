@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pack.c - a box of the caller's memory, whatever its strides, to a compact image and back, by the context's threads. */
-#include <string.h>
-
 #include "core/parallel.h"
 #include "gpu/slots.h"
 
@@ -13,30 +11,19 @@ typedef struct copying {
     bool out;
 } copying;
 
-static void move(char *to, const char *from, int64_t n) {
-    switch (n) {
-    case 1: *to = *from; break;
-    case 2: memcpy(to, from, 2); break;
-    case 4: memcpy(to, from, 4); break;
-    case 8: memcpy(to, from, 8); break;
-    case 16: memcpy(to, from, 16); break;
-    default: memcpy(to, from, (size_t)n);
-    }
-}
-
 static void copy_runs(void *argument, int64_t begin, int64_t end, int worker) {
     copying *c = argument;
     tess_index index;
     (void)worker;
     if (c->piece > 0) {
         int64_t at = begin * c->piece, n = tess_min64(end * c->piece, c->run) - at;
-        move((c->out ? c->caller : c->slot) + at, (c->out ? c->slot : c->caller) + at, n);
+        tess_move((c->out ? c->caller : c->slot) + at, (c->out ? c->slot : c->caller) + at, (size_t)n);
         return;
     }
     tess_index_start(&index, c->walked.ndim, c->walked.shape, 2, c->strides, begin);
     for (int64_t i = begin; i < end; i++) {
         char *theirs = c->caller + index.offset[0], *ours = c->slot + index.offset[1];
-        move(c->out ? theirs : ours, c->out ? ours : theirs, c->run);
+        tess_move(c->out ? theirs : ours, c->out ? ours : theirs, (size_t)c->run);
         tess_index_next(&index);
     }
 }

@@ -262,18 +262,6 @@ const char *tess_vgpu_peek(const vgpu_warp *w, int lane, uint64_t address, int64
             LOAD_LANES(T, uint64_t);     \
     } while (0)
 
-/* An element: a call of memcpy for each lane would be a fifth of a launch's time under AddressSanitizer, which looks at every one. */
-static inline void copy_element(void *to, const void *from, uint32_t bytes) {
-    switch (bytes) {
-    case 1: memcpy(to, from, 1); break;
-    case 2: memcpy(to, from, 2); break;
-    case 4: memcpy(to, from, 4); break;
-    case 8: memcpy(to, from, 8); break;
-    case 16: memcpy(to, from, 16); break;
-    default: memcpy(to, from, bytes);
-    }
-}
-
 /* One element of the vector, for every lane, extended to the register by the type's sign. */
 static void load_element(vgpu_warp *w, const vgpu_record *r, const vgpu_resolved *in, uint32_t slot, int at) {
     bool negative = r->flags & VGPU_SIGNED;
@@ -366,7 +354,7 @@ void tess_vgpu_store_lanes(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
         for (int l = LANES - 1; l >= 0; l--)
             if (out.mask >> l & 1)
                 for (int i = 0; i < r->count; i++)
-                    copy_element(out.host[l] + i * r->bytes, w->file + slot[i] + l * r->register_bytes, r->bytes); /* little-endian: the low bytes */
+                    tess_move(out.host[l] + i * r->bytes, w->file + slot[i] + l * r->register_bytes, r->bytes); /* little-endian: the low bytes */
     }
 }
 
@@ -407,7 +395,7 @@ void tess_vgpu_copy_async(vgpu_warp *w, const vgpu_record *r, uint32_t mask) {
     for (int l = LANES - 1; l >= 0; l--)
         if (out.mask >> l & 1) {
             if (size[l])
-                copy_element(out.host[l], host[l], size[l]);
+                tess_move(out.host[l], host[l], size[l]);
             if (size[l] < r->bytes)
                 memset(out.host[l] + size[l], 0, r->bytes - size[l]);
         }

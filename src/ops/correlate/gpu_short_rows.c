@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_short_rows.c - the production row of arrays with an axis so short that a thread has all of it (gpu_short_rows.cu): which axis that is, along which one lanes go, how many rows a
- * thread has. Lists pass by pass. */
+ * thread has, whole images and planes of a block. Lists of two masks, and of three over volumes, are one pass, others as many as masks. */
 #include "ops/correlate/gpu_short_rows.h"
 
 #include <stdlib.h>
@@ -30,6 +30,8 @@ enum {
     PLANES_LANES = 48 /* columns from which on lists over narrow elements go to `lanes3d` where that takes them */,
     PLANES_WIDE = 80 /* columns up to which volumes of narrow elements have none by one mask */,
     PLANES_NARROW = 32 /* columns up to which wide elements have THREADS there, too: five such blocks are more than two */,
+    AGAIN = 32 /* columns up to which lists whose sums across planes are made again often have no quicker row over narrow elements */,
+    AGAIN_BYTES = 128 /* of a row from which on they have one over wide elements */,
     PARAMETERS = 4000,
     AXIS = INT32_MAX / 2,
     FEW = 1 << 16 /* outputs */,
@@ -309,9 +311,9 @@ static bool others_take_volumes(const tess_problem *base, const short_shape *s) 
     if (!s->list)
         return wide ? bytes > PLANES_BYTES : columns > PLANES_WIDE;
     if (!wide)
-        return again > 25 || (again > 9 && s->read < 4) || columns > (again <= 15 ? WIDE : PLANES_NARROW) ||
+        return again > 25 || (again > 9 && s->read < 4) || columns > (again <= 15 ? WIDE : AGAIN) ||
                (columns >= PLANES_LANES && tess_correlate_lanes3d_fits(base, &why));
-    return again <= 9 ? bytes > PLANES_LIST_BYTES : again > 25 || bytes >= LONGEST || s->stack_axis < 0;
+    return again <= 9 ? bytes > PLANES_LIST_BYTES : again > 25 || bytes >= AGAIN_BYTES || s->stack_axis < 0;
 }
 
 /* Whether rows of that many columns are long enough for lanes side by side, as measured (notes-gpu.md). */

@@ -135,7 +135,17 @@ static void small_arrays(void **state) {
                                  {tess_u8, 4, {28532, 28, 28, 3}, 2, 3, false, "short_rows"},
                                  {tess_u8, 4, {9709, 48, 48, 3}, 2, 3, false, "patch"},
                                  {tess_f16, 3, {16384, 64, 64}, 2, 3, false, "short_rows"},
-                                 {tess_f16, 3, {16384, 64, 64}, 2, 5, false, "patch"}};
+                                 {tess_f16, 3, {16384, 64, 64}, 2, 5, false, "patch"},
+                                 {tess_u8, 4, {200, 64, 64, 64}, 3, 3, false, "short_rows"},
+                                 {tess_f32, 4, {40, 80, 80, 80}, 3, 3, false, "march3d"},
+                                 {tess_f32, 4, {1, 64, 64, 64}, 3, 3, false, "march3d"},
+                                 {tess_f16, 4, {4000, 16, 16, 16}, 3, 3, true, "short_rows"},
+                                 {tess_f32, 4, {400, 48, 48, 48}, 3, 3, true, "short_rows"},
+                                 {tess_f32, 4, {400, 20, 20, 20}, 3, 5, true, "short_rows"},
+                                 {tess_u8, 4, {8000, 7, 21, 23}, 3, 5, true, "mixed"},
+                                 {tess_f32, 4, {2000, 16, 16, 16}, 3, 9, true, "mixed"},
+                                 {tess_u8, 4, {200, 64, 64, 64}, 3, 3, true, "lanes3d"},
+                                 {tess_u8, 4, {800, 40, 40, 40}, 3, 3, true, "short_rows"}};
     for (int i = 0; i < TESS_COUNT(picks); i++)
         gpu_test_chosen(plan_of(&picks[i]), picks[i].row, i);
 }

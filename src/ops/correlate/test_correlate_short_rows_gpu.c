@@ -258,40 +258,8 @@ static void chosen(void **state) {
     free(weights);
 }
 
-/* The same of volumes, several in one array. */
-static void chosen_of_volumes(void **state) {
-    (void)state;
-    static const struct {
-        tess_type type;
-        int64_t shape[4];
-        int width, list;
-        const char *row;
-    } all[] = {{tess_f32, {4000, 16, 16, 16}, 3, 0, "short_rows"}, {tess_u8, {200, 64, 64, 64}, 3, 0, "short_rows"},
-               {tess_f32, {40, 80, 80, 80}, 3, 0, "march3d"},      {tess_f32, {1, 64, 64, 64}, 3, 0, "march3d"},
-               {tess_f16, {4000, 16, 16, 16}, 3, 1, "short_rows"}, {tess_f32, {400, 48, 48, 48}, 3, 1, "short_rows"},
-               {tess_f32, {400, 20, 20, 20}, 5, 1, "short_rows"},  {tess_u8, {8000, 7, 21, 23}, 5, 1, "mixed"},
-               {tess_f32, {16384, 16, 16, 16}, 9, 1, "mixed"},     {tess_u8, {200, 64, 64, 64}, 3, 1, "lanes3d"},
-               {tess_u8, {800, 40, 40, 40}, 3, 1, "short_rows"}};
-    char *from = calloc(1 << 26, 4), *to = calloc(1 << 26, 4), *weights = calloc(729, 4);
-    for (int i = 0; i < TESS_COUNT(all); i++) {
-        int64_t shape[4], widths[] = {all[i].width, all[i].width, all[i].width};
-        memcpy(shape, all[i].shape, sizeof shape);
-        DLTensor in = tess_view(from, all[i].type, 4, shape, NULL), out = tess_view(to, all[i].type, 4, shape, NULL),
-                 mask = tess_view(weights, tess_f32, all[i].list ? 1 : 3, widths, NULL);
-        const DLTensor *masks[] = {&mask, &mask, &mask};
-        const tess_correlate_options options = {
-            .struct_size = sizeof options, .call.engine = engine, .axes = (int[]){1, 2, 3}, .naxes = 3, .boundary = TESS_BOUNDARY_REFLECT};
-        tess_plan *plan;
-        assert_tess_ok(tess_plan_correlate(&plan, context, &in, masks, all[i].list ? 3 : 1, &out, &options));
-        gpu_test_chosen(plan, all[i].row, i);
-    }
-    free(from);
-    free(to);
-    free(weights);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(few_elements), cmocka_unit_test(anything), cmocka_unit_test(stacks),
-                                       cmocka_unit_test(volumes),      cmocka_unit_test(chosen),   cmocka_unit_test(chosen_of_volumes)};
+                                       cmocka_unit_test(volumes), cmocka_unit_test(chosen)};
     return gpu_test_main(&context, &engine, tests, TESS_COUNT(tests));
 }
